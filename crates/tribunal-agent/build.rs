@@ -1,0 +1,35 @@
+//! Collects `rules/**/*.yml` into one table, so that the binary carries its rules and needs no file at run time.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::{env, fs, io};
+
+fn main() -> io::Result<()> {
+    let rules = Path::new(&env::var("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../../rules");
+    println!("cargo:rerun-if-changed={}", rules.display());
+    let mut files = Vec::new();
+    collect(&rules, &mut files)?;
+    files.sort();
+    let mut table = String::from("pub const BUILT_IN: &[(&str, &str)] = &[\n");
+    for file in files {
+        println!("cargo:rerun-if-changed={}", file.display());
+        let name = file.strip_prefix(&rules).unwrap_or(&file).to_string_lossy().replace('\\', "/");
+        let path = fs::canonicalize(&file)?;
+        let _ = writeln!(table, "    ({name:?}, include_str!({:?})),", path.to_string_lossy());
+    }
+    table.push_str("];\n");
+    fs::write(Path::new(&env::var("OUT_DIR").unwrap_or_default()).join("built_in_rules.rs"), table)
+}
+
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            println!("cargo:rerun-if-changed={}", path.display());
+            collect(&path, files)?;
+        } else if path.extension().is_some_and(|extension| extension == "yml") {
+            files.push(path);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,68 @@
+//! Any program as a reviewer: a JSON brief on standard input, a JSON report on standard output.
+
+use crate::AgentFailure;
+use crate::process::{Invocation, run};
+use std::path::Path;
+use std::time::Duration;
+use tribunal_core::findings::brief::Brief;
+use tribunal_core::findings::report::Report;
+
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(300);
+
+pub struct CommandAgent<'a> {
+    pub command: &'a [String],
+    pub timeout: Option<u64>,
+    pub env: &'a [String],
+    pub network: bool,
+}
+
+impl CommandAgent<'_> {
+    pub fn review(&self, brief: &Brief, scratch: &Path) -> Result<Report, AgentFailure> {
+        let input = serde_json::to_vec(brief).map_err(|error| AgentFailure::Failed(error.to_string()))?;
+        let printed = run(&Invocation {
+            command: self.command,
+            input,
+            directory: scratch,
+            scratch,
+            env: self.env,
+            network: self.network,
+            timeout: self.timeout.map_or(DEFAULT_TIMEOUT, Duration::from_secs),
+        })?;
+        if !printed.success {
+            return Err(AgentFailure::Failed(format!("it ended with {}{}", printed.exit, said(&printed.stderr))));
+        }
+        parse_report(&printed.stdout).map_err(|problem| AgentFailure::Failed(problem + &said(&printed.stderr)))
+    }
+}
+
+fn said(stderr: &str) -> String {
+    match stderr.lines().last() {
+        Some(line) if !line.trim().is_empty() => format!("; it said: {}", tribunal_core::findings::admit::one_line(line)),
+        Some(_) | None => String::new(),
+    }
+}
+
+/// The whole output must be one report. Nothing is guessed out of prose: a reviewer that cannot answer has failed.
+pub fn parse_report(bytes: &[u8]) -> Result<Report, String> {
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        return Err("it printed nothing".into());
+    }
+    serde_json::from_slice(bytes).map_err(|error| {
+        let start = String::from_utf8_lossy(&bytes[..bytes.len().min(60)]).replace(['\n', '\r'], " ");
+        format!("its answer is not a report: {error} (it begins `{}`)", start.trim())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Issue, bad input: garbage and silence are failures, never "no findings".
+    #[test]
+    fn garbage_and_silence_are_failures() {
+        assert_eq!(parse_report(b" \n").unwrap_err(), "it printed nothing");
+        assert!(parse_report(b"LGTM!").unwrap_err().contains("not a report"));
+        assert!(parse_report(b"{\"findigs\": []}").unwrap_err().contains("unknown field `findigs`"));
+        assert!(parse_report(b"{\"findings\": []}").is_ok());
+    }
+}

@@ -1,0 +1,21 @@
+//! What plays a role.
+//!
+//! An agent gets a seat's brief (a role, the change, what else it may read) and answers with a report. It holds no forge token,
+//! knows no forge, and writes nothing but its own scratch folder: what thinks cannot post, push or merge.
+
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+
+pub mod command;
+pub mod process;
+pub mod rules;
+pub mod sandbox;
+pub mod sarif;
+
+/// Why an agent gave no usable answer. Each fails its seat visibly.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AgentFailure {
+    #[error("{0}")]
+    Failed(String),
+    #[error("no answer within {after_seconds} s")]
+    TimedOut { after_seconds: u64 },
+}

@@ -1,0 +1,12 @@
+//! The built-in reviewer: rules that are files a user can read, copy and override.
+//!
+//! [`load`] reads rule files, [`compile`] turns them into matchers, [`scan`] runs them over a change, [`examples`] proves each
+//! against its own examples. A rule speaks only of lines that the change added: what was there before is not its fault.
+
+mod checks;
+pub mod compile;
+pub mod examples;
+pub mod file;
+pub mod lines;
+pub mod load;
+pub mod scan;

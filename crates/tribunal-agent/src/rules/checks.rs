@@ -1,0 +1,94 @@
+//! Checks that need the whole diff and not one line or one tree: each is named by a rule file, which says how its finding reads.
+//!
+//! A check decides only *where*; severity, words and paths stay in the rule file, so that a repository can override them without
+//! code. Every check reads the diff a fixed number of times, whatever it holds: a change of a hundred thousand lines must not
+//! wait for them.
+
+mod assertions;
+mod ci_permissions;
+mod ci_script_injection;
+mod ci_untrusted_checkout;
+mod conflict_markers;
+mod dependency_source;
+mod go_local_replace;
+mod hidden_unicode;
+mod manifest;
+mod missing_tests;
+mod npm_install_script;
+mod pattern;
+mod test_declarations;
+mod tests_deleted;
+mod tests_weakened;
+mod workflow;
+
+use super::compile::Rule;
+use super::scan::claim;
+use std::sync::Arc;
+use tribunal_core::diff::change::{Change, ChangedFile, DiffLine, FileContent, FileStatus};
+use tribunal_core::findings::report::Claim;
+
+/// What a check sees: its rule, and the change.
+pub type CheckFn = fn(&Scope<'_>) -> Vec<Claim>;
+
+#[derive(Clone, Copy)]
+pub struct Check(CheckFn);
+
+/// A rule at work on a change.
+pub struct Scope<'a> {
+    rule: &'a Arc<Rule>,
+    change: &'a Change,
+    wanted: &'a (dyn Fn(&ChangedFile) -> bool + Sync),
+}
+
+impl Check {
+    pub fn run(self, rule: &Arc<Rule>, change: &Change, wanted: &(dyn Fn(&ChangedFile) -> bool + Sync)) -> Vec<Claim> {
+        (self.0)(&Scope { rule, change, wanted })
+    }
+}
+
+impl<'a> Scope<'a> {
+    /// Text files that exist after the change and that the rule may speak about. A check may still read the others.
+    fn files(&self) -> impl Iterator<Item = &'a ChangedFile> + '_ {
+        self.change.files.iter().filter(|file| {
+            file.content == FileContent::Text
+                && file.status != FileStatus::Deleted
+                && (self.wanted)(file)
+                && self.rule.looks_at(&file.path, file.is_test())
+        })
+    }
+
+    /// The claim about one line of the diff: by its old number if the change removed it.
+    fn claim(&self, file: &ChangedFile, line: &DiffLine) -> Claim {
+        let number = line.new_line.or(line.old_line).unwrap_or(1);
+        claim(self.rule, &file.path, number, number, line.text.clone(), None)
+    }
+}
+
+/// Lines beyond this are data or minified: nobody wrote them, and nobody can review them.
+const MAX_LINE_BYTES: usize = 4096;
+
+/// The file after the change, line by line, where all of it is known.
+fn whole_text(file: &ChangedFile) -> Option<Vec<&str>> {
+    match &file.new_text {
+        Some(text) => Some(text.lines().collect()),
+        None if file.status == FileStatus::Added => Some(file.added_lines().map(|line| line.text.as_str()).collect()),
+        None => None,
+    }
+}
+
+pub fn by_name(name: &str) -> Option<Check> {
+    Some(Check(match name {
+        "ci-permissions" => ci_permissions::check,
+        "ci-script-injection" => ci_script_injection::check,
+        "ci-untrusted-checkout" => ci_untrusted_checkout::check,
+        "conflict-markers" => conflict_markers::check,
+        "deleted-test" => tests_deleted::check,
+        "dependency-source" => dependency_source::check,
+        "go-local-replace" => go_local_replace::check,
+        "hidden-unicode" => hidden_unicode::check,
+        "missing-tests" => missing_tests::check,
+        "npm-install-script" => npm_install_script::check,
+        "weakened-test" => tests_weakened::check,
+        _ => return None,
+    }))
+}

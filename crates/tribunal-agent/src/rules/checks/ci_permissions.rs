@@ -1,0 +1,73 @@
+//! A workflow that may do more after the change than before it.
+//!
+//! What a token may do is only visible as a difference: `contents: write` in a new block can be less than the default it
+//! replaces, and a right that moved from the workflow to one job became smaller. So a right counts as new only if the workflow
+//! stated its rights before, and nothing in the change took the same right away.
+
+use super::pattern::Pattern;
+use super::workflow::{code, is_workflow};
+use super::{Scope, whole_text};
+use tribunal_core::diff::change::{ChangedFile, DiffLine, FileStatus, Origin};
+use tribunal_core::findings::report::Claim;
+
+static ALL: Pattern = Pattern::new(r"^\s*permissions:\s*write-all\s*$");
+static PERMISSIONS: Pattern = Pattern::new(r"^\s*permissions:");
+static WRITE: Pattern = Pattern::new(r"^\s*(contents|id-token|packages|actions|deployments)\s*:\s*write\s*$");
+static TARGET: Pattern = Pattern::new(r"^\s*(?:-\s*)?pull_request_target\b|^on:.*\bpull_request_target\b");
+static INHERIT: Pattern = Pattern::new(r"^\s*secrets:\s*inherit\s*$");
+static FOREIGN: Pattern = Pattern::new(r"^\s*(?:-\s+)?uses:\s*['\x22]?(\w[\w.-]*)/[\w.-]+/\.\w+/workflows/");
+static KEEPS: Pattern = Pattern::new(r"^\s*persist-credentials:\s*true\s*$");
+static DROPS: Pattern = Pattern::new(r"^\s*persist-credentials:\s*false\s*$");
+/// Publishing needs such rights, and says so.
+static PUBLISHES: Pattern = Pattern::new(r"(?i)release|publish|deploy|attest|provenance|cosign|sigstore|pages|goreleaser|configure-aws|google-github-actions/auth|azure/login|codspeed|push");
+
+pub fn check(scope: &Scope<'_>) -> Vec<Claim> {
+    let mut claims = Vec::new();
+    for file in scope.files().filter(|file| is_workflow(file)) {
+        let Some(text) = whole_text(file) else { continue };
+        claims.extend(file.added_lines().filter(|line| widens(file, &text, line)).map(|line| scope.claim(file, line)));
+    }
+    claims
+}
+
+fn widens(file: &ChangedFile, text: &[&str], line: &DiffLine) -> bool {
+    let added = code(&line.text);
+    let removed = |pattern: &Pattern| file.removed_lines().any(|line| pattern.is_match(code(&line.text)));
+    let states = |pattern: &Pattern| text.iter().any(|line| pattern.is_match(code(line)));
+    if ALL.is_match(added) {
+        return !removed(&ALL);
+    }
+    if TARGET.is_match(added) {
+        // With stated rights the token is as small as its author made it; without, it is the repository's default.
+        return !removed(&TARGET) && !states(&PERMISSIONS);
+    }
+    if KEEPS.is_match(added) {
+        return removed(&DROPS);
+    }
+    if INHERIT.is_match(added) {
+        return !removed(&INHERIT) && calls_a_stranger(text, line);
+    }
+    let Some(right) = WRITE.group(added) else { return false };
+    let same_right = |line: &DiffLine| WRITE.group(code(&line.text)) == Some(right) || ALL.is_match(code(&line.text));
+    file.status != FileStatus::Added
+        && stated_before(file, text)
+        && !file.removed_lines().any(same_right)
+        && !file.lines().filter(|line| line.origin == Origin::Context).any(same_right)
+        && !PUBLISHES.is_match(file.path.as_str())
+        && !states(&PUBLISHES)
+}
+
+/// Whether the workflow of before limited its token: a statement that stands now and was not added, or one that was removed.
+fn stated_before(file: &ChangedFile, text: &[&str]) -> bool {
+    let added = file.added_numbers();
+    let kept = (1..).zip(text).any(|(number, line)| PERMISSIONS.is_match(code(line)) && !added.contains(number));
+    kept || file.removed_lines().any(|line| PERMISSIONS.is_match(code(&line.text)))
+}
+
+/// The job that passes its secrets on calls a workflow of another repository.
+fn calls_a_stranger(text: &[&str], line: &DiffLine) -> bool {
+    const REACH: usize = 12;
+    let Some(index) = line.new_line.map(|number| number as usize - 1) else { return false };
+    let around = text.get(index.saturating_sub(REACH)..text.len().min(index + REACH)).unwrap_or_default();
+    around.iter().any(|line| FOREIGN.is_match(code(line)))
+}

@@ -1,0 +1,86 @@
+//! Dependencies that bypass the registry and follow a moving target: what is built tomorrow is whatever the branch, or the web
+//! server, says tomorrow, and no registry has seen it.
+//!
+//! A commit is a pin, and a tag or a version in the address is close enough to one that a reviewer would let it pass.
+
+use super::manifest::{Format, sections};
+use super::pattern::Pattern;
+use super::{MAX_LINE_BYTES, Scope};
+use tribunal_core::diff::change::{ChangedFile, DiffLine};
+use tribunal_core::findings::report::Claim;
+
+static NPM: Pattern = Pattern::new(
+    r#"^\s*"[^"]+"\s*:\s*"((?:git\+\w+:|git:|git@|github:|gitlab:|bitbucket:|https?:)[^"]+|[\w.-]+/[\w.-]+(?:#[^"]*)?)"\s*,?\s*$"#,
+);
+static NPM_SECTION: Pattern = Pattern::new(r"^(?:dependencies|optionalDependencies|devDependencies|resolutions|overrides|pnpm\.overrides)$");
+static PIP: Pattern = Pattern::new(
+    r"^\s*(?:(?:-e|--editable)\s+)?(?:[\w.\[\],-]+\s*@\s*)?((?:git\+|hg\+|svn\+)\S+|https?://\S+(?:\.zip|\.tar\.gz|\.tgz|\.whl)\S*)",
+);
+static PYPROJECT: Pattern = Pattern::new(r#"["'][\w.\[\],-]+\s*@\s*((?:git\+|hg\+)[^"'\s]+|https?://[^"'\s]+)[^"']*["']"#);
+static TOML_GIT: Pattern = Pattern::new(r#"(?:^|[\s{,])(git\s*=\s*["'][^"']+["'].*)$"#);
+static TOML_SECTION: Pattern = Pattern::new(r"(?:^|\.)(?:[\w-]*dependencies|sources|patch)(?:\.|$)");
+static TOML_PIN: Pattern = Pattern::new(r#"\b(?:rev|tag)\s*=\s*["']"#);
+static GEM: Pattern = Pattern::new(r#"^\s*gem\s+["'][^"']+["'].*(?:\b(?:git|github|gitlab|bitbucket):|:(?:git|github)\s*=>)\s*["'][^"']+["'](.*)$"#);
+static GEM_PIN: Pattern = Pattern::new(r"\b(?:ref|tag):|:(?:ref|tag)\s*=>");
+/// A commit, a checksum, a tag or a version in the address.
+static PIN: Pattern = Pattern::new(r"[0-9a-f]{40}|[#@/][0-9a-f]{7,39}(?:$|[#&/.])|sha(?:256|512)[=-]|semver:|v?\d+\.\d+|refs/tags/");
+
+pub fn check(scope: &Scope<'_>) -> Vec<Claim> {
+    scope.files().flat_map(|file| unpinned(file).into_iter().map(|line| scope.claim(file, line)).collect::<Vec<_>>()).collect()
+}
+
+fn unpinned(file: &ChangedFile) -> Vec<&DiffLine> {
+    let name = file.path.file_name();
+    let found: Vec<&DiffLine> = match name {
+        "package.json" => sections(file, Format::Json)
+            .into_iter()
+            .filter(|(line, section)| NPM_SECTION.is_match(section) && npm(&line.text))
+            .map(|(line, _)| line)
+            .collect(),
+        "Cargo.toml" => toml(file),
+        "pyproject.toml" => {
+            let mut found = toml(file);
+            found.extend(file.added_lines().filter(|line| PYPROJECT.group(&line.text).is_some_and(|source| !PIN.is_match(source))));
+            found
+        }
+        "Gemfile" => file.added_lines().filter(|line| GEM.is_match(&line.text) && !gem_pin(file, line)).collect(),
+        _ if name.starts_with("requirements") && name.ends_with(".txt") => {
+            file.added_lines().filter(|line| PIP.group(&line.text).is_some_and(|source| !PIN.is_match(source))).collect()
+        }
+        _ => Vec::new(),
+    };
+    found.into_iter().filter(|line| line.text.len() <= MAX_LINE_BYTES).collect()
+}
+
+fn npm(line: &str) -> bool {
+    NPM.group(line).is_some_and(|source| !PIN.is_match(source) && !source.starts_with("https://registry.npmjs.org/"))
+}
+
+/// `x = { git = "…" }` in one line, or `git = "…"` in a section of its own; the pin may stand on a neighbour.
+fn toml(file: &ChangedFile) -> Vec<&DiffLine> {
+    let mut found = Vec::new();
+    for (line, section) in sections(file, Format::Toml) {
+        let Some(source) = TOML_GIT.group(&line.text) else { continue };
+        if !TOML_SECTION.is_match(&section) || TOML_PIN.is_match(&line.text) {
+            continue;
+        }
+        let own_section = line.text.trim_start().starts_with("git");
+        if !(own_section && neighbours(file, line).any(|line| TOML_PIN.is_match(&line.text))) && !PIN.is_match(source) {
+            found.push(line);
+        }
+    }
+    found
+}
+
+fn gem_pin(file: &ChangedFile, line: &DiffLine) -> bool {
+    let continues = line.text.trim_end().ends_with(',');
+    GEM_PIN.is_match(&line.text) || continues && neighbours(file, line).any(|line| GEM_PIN.is_match(&line.text))
+}
+
+/// The lines around one, in the new file, without a blank line between.
+fn neighbours<'a>(file: &'a ChangedFile, line: &DiffLine) -> impl Iterator<Item = &'a DiffLine> {
+    const REACH: u32 = 3;
+    let number = line.new_line.unwrap_or(0);
+    let hunk = file.hunks.iter().find(move |hunk| hunk.lines.iter().any(|line| line.new_line == Some(number)));
+    hunk.into_iter().flat_map(|hunk| &hunk.lines).filter(move |line| line.new_line.is_some_and(|at| at.abs_diff(number) <= REACH))
+}

@@ -1,0 +1,137 @@
+//! Characters that a reviewer cannot see but a compiler, or a language model, reads.
+//!
+//! Bidirectional controls make code read in another order than it runs; zero-width and tag characters hide text or split names.
+//! Many of them also have honest work: joiners shape emoji, Persian and Indic words, a flag is spelled with tags, isolates wrap
+//! Hebrew and Arabic text. The neighbours tell which.
+
+use super::{MAX_LINE_BYTES, Scope};
+use tribunal_core::diff::change::{ChangedFile, DiffLine};
+use tribunal_core::findings::report::Claim;
+
+/// A file full of them is one problem, not a hundred.
+const MAX_PER_FILE: usize = 3;
+/// Variation selectors in a row: one is typography, more hide bytes.
+const HIDDEN_RUN: usize = 4;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Code,
+    TestCode,
+    /// Prose, translations, data, markup.
+    Text,
+}
+
+pub fn check(scope: &Scope<'_>) -> Vec<Claim> {
+    let mut claims = Vec::new();
+    for file in scope.files() {
+        let place = place(file);
+        let hits = file.added_lines().filter(|line| is_suspect(line, place)).take(MAX_PER_FILE);
+        claims.extend(hits.map(|line| scope.claim(file, line)));
+    }
+    claims
+}
+
+fn place(file: &ChangedFile) -> Place {
+    let other_code = matches!(
+        file.path.extension(),
+        Some("swift" | "scala" | "lua" | "pl" | "pm" | "vue" | "svelte" | "dart" | "ex" | "exs" | "groovy" | "gradle" | "zig" | "sol" | "ps1" | "tf")
+    ) || matches!(file.path.file_name(), "Dockerfile" | "Makefile" | "Jenkinsfile");
+    match (file.language().is_some() || other_code, file.is_test()) {
+        (true, false) => Place::Code,
+        (true, true) => Place::TestCode,
+        (false, _) => Place::Text,
+    }
+}
+
+fn is_suspect(line: &DiffLine, place: Place) -> bool {
+    if line.text.is_ascii() || line.text.len() > MAX_LINE_BYTES {
+        return false;
+    }
+    let chars: Vec<char> = line.text.chars().collect();
+    let right_to_left = chars.iter().any(|&c| is_right_to_left(c));
+    let mut selectors = 0;
+    let mut in_flag = false;
+    for (index, &c) in chars.iter().enumerate() {
+        let before = index.checked_sub(1).and_then(|at| chars.get(at)).copied();
+        let after = chars.get(index + 1).copied();
+        selectors = if matches!(c, '\u{FE00}'..='\u{FE0F}' | '\u{E0100}'..='\u{E01EF}') { selectors + 1 } else { 0 };
+        in_flag = c == '\u{1F3F4}' || in_flag && is_tag(c);
+        let hit = match c {
+            '\u{202D}' | '\u{202E}' => true,
+            '\u{2066}'..='\u{2069}' => place != Place::Text || !right_to_left,
+            '\u{202A}'..='\u{202C}' => place != Place::Text && !right_to_left,
+            _ if is_tag(c) => !in_flag,
+            '\u{FEFF}' if index == 0 && line.new_line == Some(1) => false,
+            '\u{200B}'..='\u{200D}' | '\u{2060}' | '\u{FEFF}' => {
+                place == Place::Code && !is_spelling(before, after) && !is_literal(before, after)
+            }
+            // Blank letters of Hangul: valid in names, and invisible.
+            '\u{115F}' | '\u{1160}' | '\u{3164}' | '\u{FFA0}' => {
+                place == Place::Code && ![before, after].into_iter().flatten().any(is_hangul) && !is_literal(before, after)
+            }
+            _ => selectors >= HIDDEN_RUN,
+        };
+        if hit {
+            return true;
+        }
+    }
+    false
+}
+
+fn is_tag(c: char) -> bool {
+    matches!(c, '\u{E0000}'..='\u{E007F}')
+}
+
+/// Part of a word or an emoji that is written with it. ASCII never needs a joiner, so every other letter is given the benefit.
+fn is_spelling(before: Option<char>, after: Option<char>) -> bool {
+    [before, after].into_iter().flatten().any(|c| {
+        matches!(c, '\u{0590}'..='\u{109F}' | '\u{1780}'..='\u{17FF}' | '\u{FB1D}'..='\u{FEFC}')
+            || matches!(c, '\u{2190}'..='\u{2BFF}' | '\u{3030}' | '\u{303D}' | '\u{1F000}'..='\u{1FAFF}')
+    })
+}
+
+/// A quoted character that stands alone was meant: a table of entities, a trim set.
+fn is_literal(before: Option<char>, after: Option<char>) -> bool {
+    let quote = |c: Option<char>| matches!(c, Some('\'' | '"' | '`'));
+    quote(before) && quote(after)
+}
+
+fn is_right_to_left(c: char) -> bool {
+    matches!(c, '\u{0590}'..='\u{08FF}' | '\u{FB1D}'..='\u{FDFF}' | '\u{FE70}'..='\u{FEFC}')
+}
+
+fn is_hangul(c: char) -> bool {
+    matches!(c, '\u{1100}'..='\u{11FF}' | '\u{3130}'..='\u{318F}' | '\u{AC00}'..='\u{D7FF}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tribunal_core::diff::change::Origin;
+
+    fn suspect(text: &str, place: Place) -> bool {
+        let line = DiffLine { origin: Origin::Added, text: text.to_owned(), old_line: None, new_line: Some(2) };
+        is_suspect(&line, place)
+    }
+
+    #[test]
+    fn neighbours_decide_about_joiners() {
+        assert!(suspect("let user\u{200D}name = 1;", Place::Code));
+        assert!(!suspect("let family = \"\u{1F468}\u{200D}\u{1F469}\";", Place::Code));
+        assert!(!suspect("let plural = \"می\u{200C}خواهم\";", Place::Code));
+        assert!(!suspect("let space = '\u{200B}';", Place::Code));
+    }
+
+    #[test]
+    fn tags_spell_flags_and_hide_orders() {
+        assert!(suspect("text \u{E0069}\u{E0067}", Place::Text));
+        assert!(!suspect("flag \u{1F3F4}\u{E0067}\u{E0062}\u{E0065}\u{E006E}\u{E0067}\u{E007F}", Place::Text));
+        assert!(suspect("x = `\u{FE01}\u{FE05}\u{FE0A}\u{FE00}`", Place::Code));
+    }
+
+    #[test]
+    fn isolates_belong_to_hebrew_text_but_not_to_code() {
+        assert!(!suspect("msgstr \"\u{2068}שלום\u{2069}\"", Place::Text));
+        assert!(suspect("if access != \"user\u{2066}\" {", Place::Code));
+    }
+}

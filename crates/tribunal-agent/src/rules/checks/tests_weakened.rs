@@ -1,0 +1,120 @@
+//! Tests that stay in place but prove less: skipped, or asking only whether there is a value where they asked which.
+//!
+//! A new test may be born skipped, and a skip under a condition (a platform, a version) is a statement about the platform.
+//! What counts is a test that ran before this change and does not run, or hardly looks, after it.
+
+use super::Scope;
+use super::assertions::weakened;
+use super::pattern::Pattern;
+use super::test_declarations::declarations;
+use std::collections::HashSet;
+use tribunal_core::diff::change::{ChangedFile, DiffLine, FileStatus, Hunk, Origin};
+use tribunal_core::diff::language::Language;
+use tribunal_core::findings::report::Claim;
+
+/// Marks above a test, without a condition.
+static MARK: Pattern = Pattern::new(concat!(
+    r"^\s*(?:@(?:pytest\.)?mark\.(?:skip|xfail)\s*(?:\(\s*(?:(?:reason|strict|raises|run)\s*=.*|['\x22].*)?\)?\s*$|$)",
+    r"|@(?:unittest\.)?(?:skip|expectedFailure)\b(?:\(|\s*$)",
+    r"|#\[ignore\b",
+    r"|@(?:Ignore|Disabled)\b(?:\(|\s*$)",
+    r"|\[Ignore\b)",
+));
+static CSHARP_SKIP: Pattern = Pattern::new(r"^\s*\[(?:Fact|Theory)\s*\([^)]*\bSkip\s*=");
+/// The same test as before, now under a name that does not run.
+static SCRIPT_SKIP: Pattern = Pattern::new(
+    r#"^\s*(?:(?:it|test|describe|context)\.(?:skip|todo|fixme)|xit|xtest|xdescribe|xcontext)\(\s*(?:'((?:[^'\\]|\\.)+)'|"((?:[^"\\]|\\.)+)"|`([^`]+)`)"#,
+);
+static SCRIPT_RUN: Pattern = Pattern::new(
+    r#"^\s*(?:it|test|describe|context)(?:\.only)?\(\s*(?:'((?:[^'\\]|\\.)+)'|"((?:[^"\\]|\\.)+)"|`([^`]+)`)"#,
+);
+static GO_SKIP: Pattern = Pattern::new(r"^\t\w+\.Skip(?:f|Now)?\(");
+
+/// How far below its mark a test's name may stand.
+const MARK_REACH: usize = 8;
+
+pub fn check(scope: &Scope<'_>) -> Vec<Claim> {
+    let mut claims = Vec::new();
+    for file in scope.files().filter(|file| file.is_test() && file.status != FileStatus::Added) {
+        let Some(language) = file.language() else { continue };
+        let before = old_names(file, language);
+        for hunk in &file.hunks {
+            let new_side: Vec<&DiffLine> = hunk.lines.iter().filter(|line| line.new_line.is_some()).collect();
+            let skipped_before = hunk.lines.iter().any(|line| line.origin == Origin::Removed && is_skip(&line.text));
+            for (index, line) in new_side.iter().enumerate().filter(|(_, line)| line.origin == Origin::Added && !skipped_before) {
+                if skips(language, &new_side[index..], &before) || go_skips(language, &new_side[..=index], hunk) {
+                    claims.push(scope.claim(file, line));
+                }
+            }
+            claims.extend(weakened(hunk).into_iter().map(|line| scope.claim(file, line)));
+        }
+    }
+    claims
+}
+
+/// A skip that only changed its words, or its place, is not new.
+fn is_skip(line: &str) -> bool {
+    [&MARK, &CSHARP_SKIP, &SCRIPT_SKIP, &GO_SKIP].iter().any(|pattern| pattern.is_match(line))
+}
+
+/// Names of tests and groups that ran before: where a skip wears one of them, an old test stopped running.
+fn old_names(file: &ChangedFile, language: Language) -> HashSet<&str> {
+    let mut names: HashSet<&str> = HashSet::new();
+    for hunk in &file.hunks {
+        let old = hunk.lines.iter().filter(|line| line.origin == Origin::Removed);
+        names.extend(old.filter_map(|line| SCRIPT_RUN.group(&line.text)));
+        let old_side = hunk.lines.iter().filter(|line| line.old_line.is_some());
+        names.extend(declarations(language, old_side).iter().filter(|test| !is_skip(&test.line.text)).map(|test| test.name));
+    }
+    names
+}
+
+/// Whether the first of these lines skips a test of before.
+fn skips(language: Language, from: &[&DiffLine], before: &HashSet<&str>) -> bool {
+    let Some(line) = from.first() else { return false };
+    match language {
+        Language::JavaScript | Language::TypeScript | Language::Tsx => {
+            SCRIPT_SKIP.group(&line.text).is_some_and(|name| before.contains(name))
+        }
+        Language::Python | Language::Rust | Language::Java | Language::Kotlin | Language::CSharp => {
+            if !MARK.is_match(&line.text) && !CSHARP_SKIP.is_match(&line.text) {
+                return false;
+            }
+            let below = from.iter().skip(1).take(MARK_REACH);
+            let named = below.map(|line| (line, subject(language, &line.text))).find(|(_, name)| name.is_some());
+            named.is_some_and(|(line, name)| {
+                line.origin == Origin::Context || name.is_some_and(|name| before.contains(name))
+            })
+        }
+        _ => false,
+    }
+}
+
+static PYTHON_SUBJECT: Pattern = Pattern::new(r"^\s*(?:async\s+)?(?:def\s+(test\w*)|class\s+(Test\w*|\w*Tests?)\b)");
+static RUST_SUBJECT: Pattern = Pattern::new(r"^\s*(?:pub\s+)?(?:async\s+)?fn\s+(\w+)");
+static CURLY_SUBJECT: Pattern =
+    Pattern::new(r"\bfun\s+`([^`]+)`\s*\(|\bfun\s+(\w+)\s*\(|\b(?:void|Task)\s+(\w+)\s*\(|\bclass\s+(\w+)");
+
+/// What a mark above this line is about.
+fn subject(language: Language, line: &str) -> Option<&str> {
+    match language {
+        Language::Python => PYTHON_SUBJECT.group(line),
+        Language::Rust => RUST_SUBJECT.group(line),
+        _ => CURLY_SUBJECT.group(line),
+    }
+}
+
+/// A Go skip that stands in the body of an old test itself, under no condition.
+fn go_skips(language: Language, until: &[&DiffLine], hunk: &Hunk) -> bool {
+    if language != Language::Go {
+        return false;
+    }
+    let Some((line, above)) = until.split_last() else { return false };
+    if !GO_SKIP.is_match(&line.text) {
+        return false;
+    }
+    match above.iter().rev().find(|line| line.text.starts_with("func ")) {
+        Some(function) => function.text.starts_with("func Test") && function.origin == Origin::Context,
+        None => hunk.heading.starts_with("func Test"),
+    }
+}

@@ -1,0 +1,195 @@
+//! From rule files to matchers. A grammar's patterns are compiled when the first file of that language turns up: a small
+//! change pays for one language, not for fifteen.
+
+use super::checks;
+use super::file::{RuleFile, TestCode};
+use super::lines::LineMatcher;
+use super::load::{LoadedRule, RuleError};
+use ast_grep_config::{DeserializeEnv, RuleCore, SerializableRuleCore};
+use ast_grep_core::Matcher;
+use ast_grep_core::replacer::TemplateFix;
+use globset::{Glob, GlobSet, GlobSetBuilder};
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
+use tribunal_context::grammar::Grammar;
+use tribunal_core::diff::language::Language;
+use tribunal_core::ids::RepoPath;
+
+/// All rules of a run, ready to match.
+pub struct RuleSet {
+    pub rules: Vec<Arc<Rule>>,
+    syntax: BTreeMap<Language, OnceLock<Result<Arc<SyntaxRules>, RuleError>>>,
+}
+
+/// One rule: its file, and which paths it looks at.
+pub struct Rule {
+    pub origin: String,
+    pub file: RuleFile,
+    paths: PathFilter,
+    pub lines: Option<LineMatcher>,
+    pub check: Option<checks::Check>,
+}
+
+/// The syntax rules of one language, indexed by the node kinds they can match.
+pub struct SyntaxRules {
+    pub matchers: Vec<SyntaxRule>,
+    by_kind: Vec<Vec<usize>>,
+}
+
+pub struct SyntaxRule {
+    pub rule: Arc<Rule>,
+    pub core: RuleCore,
+    pub fix: Option<TemplateFix>,
+}
+
+struct PathFilter {
+    files: Option<GlobSet>,
+    ignores: GlobSet,
+    tests: TestCode,
+}
+
+impl RuleSet {
+    pub fn new(loaded: Vec<LoadedRule>) -> Result<Self, RuleError> {
+        let mut by_id: BTreeMap<String, Arc<Rule>> = BTreeMap::new();
+        for rule in loaded {
+            let rule = Rule::new(rule)?;
+            // A later rule of the same id replaces the earlier one: that is how a repository overrides a built-in rule.
+            by_id.insert(rule.file.id.clone(), Arc::new(rule));
+        }
+        let rules: Vec<_> = by_id.into_values().collect();
+        let mut syntax = BTreeMap::new();
+        for language in rules.iter().filter(|rule| rule.file.rule.is_some()).flat_map(|rule| &rule.file.languages) {
+            syntax.entry(*language).or_insert_with(OnceLock::new);
+        }
+        Ok(Self { rules, syntax })
+    }
+
+    /// The matchers of a language, or nothing where no rule speaks it.
+    pub fn syntax_rules(&self, language: Language) -> Result<Option<Arc<SyntaxRules>>, RuleError> {
+        let Some(cell) = self.syntax.get(&language) else { return Ok(None) };
+        cell.get_or_init(|| SyntaxRules::compile(&self.rules, language).map(Arc::new)).clone().map(Some)
+    }
+
+    /// Compiles everything, so that a rule that does not parse is reported whatever the change holds.
+    pub fn compile_all(&self) -> Result<(), RuleError> {
+        for language in self.syntax.keys() {
+            self.syntax_rules(*language)?;
+        }
+        Ok(())
+    }
+
+    pub fn speaks(&self, language: Language) -> bool {
+        self.syntax.contains_key(&language)
+    }
+
+    pub fn get(&self, id: &str) -> Option<&Arc<Rule>> {
+        self.rules.iter().find(|rule| rule.file.id == id)
+    }
+}
+
+impl Rule {
+    fn new(loaded: LoadedRule) -> Result<Self, RuleError> {
+        let LoadedRule { origin, file } = loaded;
+        let fail = |problem: String| RuleError { origin: origin.clone(), problem };
+        let paths = PathFilter {
+            files: if file.files.is_empty() { None } else { Some(globs(&file.files).map_err(fail)?) },
+            ignores: globs(&file.ignores).map_err(fail)?,
+            tests: file.tests,
+        };
+        let lines = file.lines.as_ref().map(LineMatcher::new).transpose().map_err(fail)?;
+        let check = match &file.check {
+            None => None,
+            Some(name) => Some(checks::by_name(name).ok_or_else(|| fail(format!("there is no check called `{name}`")))?),
+        };
+        Ok(Self { origin, file, paths, lines, check })
+    }
+
+    pub fn looks_at(&self, path: &RepoPath, is_test: bool) -> bool {
+        let tests_fit = match self.paths.tests {
+            TestCode::Skip => !is_test,
+            TestCode::Only => is_test,
+            TestCode::Include => true,
+        };
+        tests_fit
+            && self.paths.files.as_ref().is_none_or(|files| files.is_match(path.as_str()))
+            && !self.paths.ignores.is_match(path.as_str())
+    }
+}
+
+impl SyntaxRules {
+    fn compile(rules: &[Arc<Rule>], language: Language) -> Result<Self, RuleError> {
+        let mut matchers = Vec::new();
+        let mut by_kind: Vec<Vec<usize>> = Vec::new();
+        for rule in rules.iter().filter(|rule| rule.file.languages.contains(&language)) {
+            let Some(matcher) = SyntaxRule::compile(rule, language)? else { continue };
+            let kinds = matcher.core.potential_kinds().ok_or_else(|| RuleError {
+                origin: rule.origin.clone(),
+                problem: format!("matches no kind of {} node in particular; add a `kind`", language.name()),
+            })?;
+            for kind in &kinds {
+                if by_kind.len() <= kind {
+                    by_kind.resize_with(kind + 1, Vec::new);
+                }
+                by_kind[kind].push(matchers.len());
+            }
+            matchers.push(matcher);
+        }
+        Ok(Self { matchers, by_kind })
+    }
+
+    pub fn for_kind(&self, kind: u16) -> impl Iterator<Item = &SyntaxRule> {
+        self.by_kind.get(usize::from(kind)).into_iter().flatten().map(|&index| &self.matchers[index])
+    }
+}
+
+impl SyntaxRule {
+    fn compile(rule: &Arc<Rule>, language: Language) -> Result<Option<Self>, RuleError> {
+        let file = &rule.file;
+        let Some(body) = &file.rule else { return Ok(None) };
+        let fail = |problem: String| RuleError { origin: rule.origin.clone(), problem };
+        let mut object = serde_json::Map::from_iter([("rule".to_owned(), body.clone())]);
+        for (name, value) in [("constraints", &file.constraints), ("utils", &file.utils), ("transform", &file.transform)] {
+            if let Some(value) = value {
+                object.insert(name.to_owned(), value.clone());
+            }
+        }
+        let grammar = Grammar::from(language);
+        let core: SerializableRuleCore =
+            serde_json::from_value(serde_json::Value::Object(object)).map_err(|error| fail(error.to_string()))?;
+        let core = core
+            .get_matcher(DeserializeEnv::new(grammar))
+            .map_err(|error| fail(format!("under {}: {}", language.name(), causes(&error))))?;
+        let fix = match &file.fix {
+            None => None,
+            Some(template) => {
+                let transformed: Vec<String> = file
+                    .transform
+                    .as_ref()
+                    .and_then(serde_json::Value::as_object)
+                    .map(|names| names.keys().cloned().collect())
+                    .unwrap_or_default();
+                Some(TemplateFix::with_transform(template, &grammar, &transformed))
+            }
+        };
+        Ok(Some(Self { rule: Arc::clone(rule), core, fix }))
+    }
+}
+
+fn causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    text
+}
+
+fn globs(patterns: &[String]) -> Result<GlobSet, String> {
+    let mut set = GlobSetBuilder::new();
+    for pattern in patterns {
+        set.add(Glob::new(pattern).map_err(|error| error.to_string())?);
+    }
+    set.build().map_err(|error| error.to_string())
+}

@@ -1,0 +1,135 @@
+//! The format of one rule file: what it looks for, how the finding reads, and the examples that prove it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use tribunal_core::diff::language::Language;
+use tribunal_core::findings::scale::{Blast, Confidence, Justification, Severity};
+use tribunal_core::ids::CategoryCode;
+
+/// One rule. Exactly one of `rule`, `lines` and `check` says how it finds.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "Tribunal rule file, version 1")]
+pub struct RuleFile {
+    /// Kebab case and unique; the file is called `<id>.yml`.
+    pub id: String,
+    /// Grammars that `rule` is matched under. Empty for `lines` and `check` rules.
+    #[serde(default)]
+    pub languages: Vec<Language>,
+    pub category: CategoryCode,
+    pub severity: Severity,
+    pub confidence: Confidence,
+    pub blast: Blast,
+    pub justification: Justification,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reversible: Option<bool>,
+    /// One short line that names the problem.
+    pub title: String,
+    /// One line: what breaks if this ships.
+    pub failure_mode: String,
+    /// One line: the fix.
+    pub mitigation: String,
+    /// When to worry and when not: shown on the rule's page and in `tribunal explain`.
+    pub about: String,
+    /// What to do with test code.
+    #[serde(default)]
+    pub tests: TestCode,
+    /// Globs of paths the rule looks at; all if empty.
+    #[serde(default)]
+    pub files: Vec<String>,
+    /// Globs of paths it leaves alone.
+    #[serde(default)]
+    pub ignores: Vec<String>,
+
+    /// An ast-grep rule object.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<serde_json::Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub constraints: Option<serde_json::Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub utils: Option<serde_json::Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transform: Option<serde_json::Value>,
+    /// Meta variable (without `$`) whose node is the evidence, where the whole match is too wide.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub focus: Option<String>,
+    /// ast-grep fix template for the matched node. Only where applying it unread is safe.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fix: Option<String>,
+
+    /// Regular expressions over single added lines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lines: Option<LineRule>,
+
+    /// A check of the whole diff that is written in Rust, by name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub check: Option<String>,
+
+    pub examples: Examples,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TestCode {
+    /// Test code is left alone.
+    #[default]
+    Skip,
+    /// Only test code is looked at.
+    Only,
+    /// Test code is code.
+    Include,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LineRule {
+    /// The line must match one of these. A group called `secret` is what `entropy` and `allow` look at; else the whole match.
+    pub any: Vec<String>,
+    /// A line that matches one of these is left alone.
+    #[serde(default)]
+    pub unless: Vec<String>,
+    /// The match must carry at least this many bits per character (Shannon).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entropy: Option<f64>,
+    /// Lines with one of these words (case-insensitive) are the only ones tried: keeps large diffs cheap.
+    #[serde(default)]
+    pub keywords: Vec<String>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Examples {
+    /// Each must be found.
+    pub bad: Vec<Example>,
+    /// Each must stay silent.
+    pub good: Vec<Example>,
+}
+
+/// Code that stands for a whole added file, or a diff.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Example {
+    Code(String),
+    File(FileExample),
+    Diff(DiffExample),
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FileExample {
+    pub path: String,
+    pub code: String,
+    /// What `fix` must turn the code into.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fixed: Option<String>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DiffExample {
+    pub diff: String,
+    /// Whole new files by path, where the check reads them.
+    #[serde(default)]
+    pub files: BTreeMap<String, String>,
+}

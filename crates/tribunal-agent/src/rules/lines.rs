@@ -1,0 +1,73 @@
+//! Rules over single added lines: regular expressions with an entropy floor, for secrets and other things without a grammar.
+
+use super::file::LineRule;
+use regex::{Regex, RegexSet};
+
+pub struct LineMatcher {
+    any: Vec<Regex>,
+    unless: RegexSet,
+    entropy: Option<f64>,
+    keywords: Vec<String>,
+}
+
+/// Lines beyond this are data, not code that someone wrote.
+const MAX_LINE_BYTES: usize = 4096;
+
+impl LineMatcher {
+    pub fn new(rule: &LineRule) -> Result<Self, String> {
+        Ok(Self {
+            any: rule.any.iter().map(|text| Regex::new(text)).collect::<Result<_, _>>().map_err(|error| error.to_string())?,
+            unless: RegexSet::new(&rule.unless).map_err(|error| error.to_string())?,
+            entropy: rule.entropy,
+            keywords: rule.keywords.iter().map(|word| word.to_ascii_lowercase()).collect(),
+        })
+    }
+
+    pub fn matches(&self, line: &str) -> bool {
+        if line.len() > MAX_LINE_BYTES || !self.has_keyword(line) {
+            return false;
+        }
+        self.any.iter().any(|regex| {
+            regex.captures_iter(line).any(|captures| {
+                let hit = captures.name("secret").or_else(|| captures.get(0)).map_or("", |found| found.as_str());
+                self.entropy.is_none_or(|floor| entropy(hit) >= floor)
+            })
+        }) && !self.unless.is_match(line)
+    }
+
+    fn has_keyword(&self, line: &str) -> bool {
+        self.keywords.is_empty() || {
+            let lower = line.to_ascii_lowercase();
+            self.keywords.iter().any(|word| lower.contains(word))
+        }
+    }
+}
+
+/// Shannon entropy in bits per character: random keys have more of it than words.
+pub fn entropy(text: &str) -> f64 {
+    let mut counts = std::collections::BTreeMap::new();
+    let mut total = 0_u32;
+    for c in text.chars() {
+        *counts.entry(c).or_insert(0_u32) += 1;
+        total += 1;
+    }
+    counts
+        .values()
+        .map(|&count| {
+            let share = f64::from(count) / f64::from(total);
+            -share * share.log2()
+        })
+        .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn random_text_has_more_entropy_than_words() {
+        assert!(entropy("aaaaaaaaaaaa") < 0.1);
+        assert!(entropy("changeme-changeme") < 3.2);
+        assert!(entropy("9fK2pQ7xZ1mV8bT4cR6w") > 4.0);
+    }
+}

@@ -1,0 +1,58 @@
+//! Where rules come from: the ones built into the binary, and `.tribunal/rules/*.yml` of a repository.
+
+use super::file::RuleFile;
+use tribunal_core::findings::category::is_category_code;
+
+include!(concat!(env!("OUT_DIR"), "/built_in_rules.rs"));
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("rule {origin}: {problem}")]
+pub struct RuleError {
+    /// The file, as its owner knows it.
+    pub origin: String,
+    pub problem: String,
+}
+
+/// A rule and where it was read.
+#[derive(Debug, Clone)]
+pub struct LoadedRule {
+    pub origin: String,
+    pub file: RuleFile,
+}
+
+/// The names and texts of the rule files in the binary, for `tribunal explain` and for hashing.
+pub fn built_in_sources() -> &'static [(&'static str, &'static str)] {
+    BUILT_IN
+}
+
+pub fn built_in() -> Result<Vec<LoadedRule>, RuleError> {
+    BUILT_IN.iter().map(|(name, text)| parse(&format!("rules/{name}"), text)).collect()
+}
+
+/// Reads one rule file and checks what serde cannot.
+pub fn parse(origin: &str, text: &str) -> Result<LoadedRule, RuleError> {
+    let fail = |problem: String| RuleError { origin: origin.to_owned(), problem };
+    let file: RuleFile = serde_saphyr::from_str(text).map_err(|error| fail(error.to_string()))?;
+    let ways = [file.rule.is_some(), file.lines.is_some(), file.check.is_some()];
+    if ways.iter().filter(|given| **given).count() != 1 {
+        return Err(fail("exactly one of `rule`, `lines` and `check` must say how it finds".into()));
+    }
+    if file.rule.is_some() && file.languages.is_empty() {
+        return Err(fail("a syntax rule must name its `languages`".into()));
+    }
+    if !file.id.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-') || file.id.is_empty() {
+        return Err(fail(format!("`{}` is not a kebab-case id", file.id)));
+    }
+    if !is_category_code(file.category.as_str()) {
+        return Err(fail(format!("`{}` is not a category code", file.category)));
+    }
+    for (field, value) in [("title", &file.title), ("failure_mode", &file.failure_mode), ("mitigation", &file.mitigation)] {
+        if value.trim().is_empty() || value.trim().contains('\n') {
+            return Err(fail(format!("`{field}` must be one line of text")));
+        }
+    }
+    if file.examples.bad.is_empty() || file.examples.good.is_empty() {
+        return Err(fail("a rule needs at least one bad and one good example".into()));
+    }
+    Ok(LoadedRule { origin: origin.to_owned(), file })
+}

@@ -1,0 +1,347 @@
+//! A linter as a reviewer: its SARIF, turned into claims that pass the same gate as everyone's.
+
+use crate::AgentFailure;
+use crate::process::{Invocation, run};
+use globset::Glob;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+use tribunal_core::diff::change::Change;
+use tribunal_core::findings::report::{Claim, CleanCheck, Report};
+use tribunal_core::findings::role::Role;
+use tribunal_core::findings::scale::{Blast, Confidence, Justification, Severity};
+use tribunal_core::ids::{CategoryCode, RepoPath};
+
+pub struct SarifAgent<'a> {
+    pub category: Option<&'a str>,
+    pub categories: &'a BTreeMap<String, String>,
+}
+
+#[derive(Deserialize)]
+struct Log {
+    version: String,
+    #[serde(default)]
+    runs: Vec<Run>,
+}
+
+#[derive(Deserialize)]
+struct Run {
+    tool: Tool,
+    #[serde(default)]
+    results: Option<Vec<LintResult>>,
+    #[serde(default)]
+    invocations: Vec<LintInvocation>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct LintInvocation {
+    #[serde(default)]
+    execution_successful: Option<bool>,
+}
+
+#[derive(Deserialize)]
+struct Tool {
+    driver: Driver,
+}
+
+#[derive(Deserialize)]
+struct Driver {
+    name: String,
+    #[serde(default)]
+    rules: Vec<Rule>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Rule {
+    id: String,
+    #[serde(default)]
+    short_description: Option<Text>,
+    #[serde(default)]
+    help: Option<Text>,
+    #[serde(default)]
+    default_configuration: Option<Configuration>,
+    #[serde(default)]
+    properties: Properties,
+}
+
+#[derive(Deserialize)]
+struct Configuration {
+    #[serde(default)]
+    level: Option<String>,
+}
+
+#[derive(Deserialize, Default)]
+struct Properties {
+    #[serde(default)]
+    tags: Vec<String>,
+    #[serde(rename = "security-severity", default)]
+    security_severity: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Text {
+    #[serde(default)]
+    text: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct LintResult {
+    #[serde(default)]
+    rule_id: Option<String>,
+    #[serde(default)]
+    rule_index: Option<usize>,
+    #[serde(default)]
+    level: Option<String>,
+    message: Text,
+    #[serde(default)]
+    locations: Vec<Location>,
+    #[serde(default)]
+    suppressions: Option<Vec<serde_json::Value>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Location {
+    #[serde(default)]
+    physical_location: Option<PhysicalLocation>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct PhysicalLocation {
+    artifact_location: ArtifactLocation,
+    #[serde(default)]
+    region: Option<Region>,
+}
+
+#[derive(Deserialize)]
+struct ArtifactLocation {
+    #[serde(default)]
+    uri: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Region {
+    start_line: Option<u32>,
+    end_line: Option<u32>,
+}
+
+impl SarifAgent<'_> {
+    /// Runs a linter in a copy of the tree. Linters exit with 1 when they find something, so the output decides, not the code.
+    pub fn lint(command: &[String], copy: &Path, scratch: &Path, env: &[String], network: bool, timeout: Option<u64>) -> Result<Vec<u8>, AgentFailure> {
+        let printed = run(&Invocation {
+            command,
+            input: Vec::new(),
+            directory: copy,
+            scratch,
+            env,
+            network,
+            timeout: timeout.map_or(crate::command::DEFAULT_TIMEOUT, Duration::from_secs),
+        })?;
+        if printed.stdout.iter().all(u8::is_ascii_whitespace) {
+            let last = printed.stderr.lines().last().unwrap_or("nothing");
+            return Err(AgentFailure::Failed(format!("the linter printed no SARIF ({}); it said: {last}", printed.exit)));
+        }
+        Ok(printed.stdout)
+    }
+
+    /// Claims for results on lines that the change added. `root` is what absolute paths are relative to.
+    pub fn report(&self, role: &Role, bytes: &[u8], change: &Change, root: Option<&Path>) -> Result<Report, AgentFailure> {
+        let log: Log = serde_json::from_slice(bytes).map_err(|error| AgentFailure::Failed(format!("its output is not SARIF: {error}")))?;
+        if !log.version.starts_with("2.") {
+            return Err(AgentFailure::Failed(format!("it speaks SARIF {}, not 2.1.0", log.version)));
+        }
+        if log.runs.iter().any(|run| run.invocations.iter().any(|invocation| invocation.execution_successful == Some(false))) {
+            return Err(AgentFailure::Failed("the linter says that it did not finish".into()));
+        }
+        if log.runs.iter().any(|run| run.results.is_none()) {
+            // In SARIF, no `results` at all means that the tool did not look.
+            return Err(AgentFailure::Failed("the linter gave no results, not even an empty list".into()));
+        }
+        let mut report = Report::default();
+        let mut count = 0;
+        for run in &log.runs {
+            for result in run.results.iter().flatten().filter(|result| result.suppressions.as_ref().is_none_or(Vec::is_empty)) {
+                count += 1;
+                report.findings.extend(self.claim(role, run, result, change, root));
+            }
+        }
+        let names: Vec<&str> = log.runs.iter().map(|run| run.tool.driver.name.as_str()).collect();
+        let found: Vec<CategoryCode> = report.findings.iter().map(|claim| claim.category.clone()).collect();
+        report.checked_clean = role
+            .categories
+            .iter()
+            .filter(|category| !found.contains(&category.code) && self.speaks_of(&category.code, role))
+            .map(|category| CleanCheck {
+                category: category.code.clone(),
+                evidence: format!("{}: {count} result(s) in all, none on an added line", names.join(", ")),
+            })
+            .collect();
+        Ok(report)
+    }
+
+    fn speaks_of(&self, code: &CategoryCode, role: &Role) -> bool {
+        self.default_category(role).as_ref() == Some(code) || self.categories.values().any(|name| name == code.as_str())
+    }
+
+    fn default_category(&self, role: &Role) -> Option<CategoryCode> {
+        self.category.map(CategoryCode::from).or_else(|| role.categories.first().map(|category| category.code.clone()))
+    }
+
+    fn claim(&self, role: &Role, run: &Run, result: &LintResult, change: &Change, root: Option<&Path>) -> Option<Claim> {
+        let place = result.locations.iter().find_map(|location| location.physical_location.as_ref())?;
+        let path = repo_path(&place.artifact_location.uri, root)?;
+        let region = place.region.as_ref()?;
+        let start = region.start_line?;
+        let end = region.end_line.unwrap_or(start).clamp(start, start + 5);
+        let file = change.file(&path)?;
+        if !file.added_numbers().touches(start, end) {
+            return None;
+        }
+        let evidence: Vec<&str> = file
+            .lines()
+            .filter(|line| line.new_line.is_some_and(|line| (start..=end).contains(&line)))
+            .map(|line| line.text.as_str())
+            .collect();
+        let rule = result
+            .rule_index
+            .and_then(|index| run.tool.driver.rules.get(index))
+            .or_else(|| run.tool.driver.rules.iter().find(|rule| Some(&rule.id) == result.rule_id.as_ref()));
+        let id = result.rule_id.clone().or_else(|| rule.map(|rule| rule.id.clone())).unwrap_or_else(|| "result".into());
+        let (severity, justification) = weight(result, rule);
+        Some(Claim {
+            category: self.category_of(&id, role)?,
+            file: path,
+            line_start: Some(start),
+            line_end: Some(end),
+            severity: Some(severity),
+            confidence: Confidence::Medium,
+            blast: Blast::Local,
+            justification: Some(justification),
+            evidence: evidence.join("\n"),
+            failure_mode: first_sentence(&result.message.text),
+            mitigation: rule
+                .and_then(|rule| rule.help.as_ref().or(rule.short_description.as_ref()))
+                .map(|text| first_sentence(&text.text))
+                .filter(|text| !text.is_empty())
+                .unwrap_or_else(|| format!("See {} of {}.", id, run.tool.driver.name)),
+            details: None,
+            notes: Some(format!("{} {id}", run.tool.driver.name)),
+            slug: Some(id.clone()),
+            signal: None,
+            spec_quote: None,
+            questions: Vec::new(),
+            mitigation_out_of_scope: false,
+            reversible: None,
+            rule: Some(id),
+            fix: None,
+        })
+    }
+
+    fn category_of(&self, rule: &str, role: &Role) -> Option<CategoryCode> {
+        self.categories
+            .iter()
+            .find(|(glob, _)| Glob::new(glob).is_ok_and(|glob| glob.compile_matcher().is_match(rule)))
+            .map(|(_, category)| CategoryCode::from(category.as_str()))
+            .or_else(|| self.default_category(role))
+    }
+}
+
+/// Others' words are read into ours and never decide alone: a linter's error is a fact, only a high security score blocks.
+fn weight(result: &LintResult, rule: Option<&Rule>) -> (Severity, Justification) {
+    let score = rule.and_then(|rule| rule.properties.security_severity.as_deref()).and_then(|score| score.parse::<f64>().ok());
+    let is_security = score.is_some() || rule.is_some_and(|rule| rule.properties.tags.iter().any(|tag| tag.eq_ignore_ascii_case("security")));
+    let level = result
+        .level
+        .as_deref()
+        .or_else(|| rule.and_then(|rule| rule.default_configuration.as_ref()).and_then(|configuration| configuration.level.as_deref()))
+        .unwrap_or("warning");
+    let severity = match level {
+        _ if score.is_some_and(|score| score >= 9.0) => Severity::Blocker,
+        "error" => Severity::Factual,
+        _ => Severity::Suggestion,
+    };
+    (severity, if is_security { Justification::Asymmetric } else { Justification::Reachable })
+}
+
+fn first_sentence(text: &str) -> String {
+    let text = text.trim();
+    let end = text.find("\n\n").unwrap_or(text.len());
+    tribunal_core::findings::admit::one_line(&text[..end])
+}
+
+/// A SARIF uri as a path of the repository; nothing if it points elsewhere.
+fn repo_path(uri: &str, root: Option<&Path>) -> Option<RepoPath> {
+    let decoded = percent_decode(uri.strip_prefix("file://").unwrap_or(uri));
+    let path = Path::new(&decoded);
+    let relative = if path.is_absolute() { path.strip_prefix(root?).ok()? } else { path };
+    let text = relative.to_string_lossy().replace('\\', "/");
+    let text = text.trim_start_matches("./");
+    (!text.is_empty() && !text.split('/').any(|part| part == "..")).then(|| RepoPath::from(text))
+}
+
+fn percent_decode(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, tail @ ..] = rest {
+        let decoded = if *first == b'%' { tail.get(..2).and_then(|hex| u8::from_str_radix(std::str::from_utf8(hex).ok()?, 16).ok()) } else { None };
+        match decoded {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = &tail[2..];
+            }
+            None => {
+                bytes.push(*first);
+                rest = tail;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tribunal_core::diff::parse::parse_diff;
+    use tribunal_core::findings::role::built_in_roles;
+
+    fn report(sarif: &serde_json::Value) -> Result<Report, AgentFailure> {
+        let change = parse_diff(b"diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n@@ -1,2 +1,3 @@\n import os\n+os.system(cmd)\n x = 1\n").unwrap();
+        let roles = built_in_roles().unwrap();
+        let agent = SarifAgent { category: None, categories: &BTreeMap::new() };
+        agent.report(&roles[0], sarif.to_string().as_bytes(), &change, Some(Path::new("/copy")))
+    }
+
+    fn log(uri: &str, line: u32) -> serde_json::Value {
+        serde_json::json!({ "version": "2.1.0", "runs": [{
+            "tool": { "driver": { "name": "lint", "rules": [{ "id": "L1", "properties": { "security-severity": "9.8" } }] } },
+            "results": [{ "ruleId": "L1", "level": "error", "message": { "text": "Shell call." },
+                "locations": [{ "physicalLocation": { "artifactLocation": { "uri": uri }, "region": { "startLine": line } } }] }] }] })
+    }
+
+    #[test]
+    fn results_on_added_lines_become_claims() {
+        let report = report(&log("file:///copy/a.py", 2)).unwrap();
+        assert_eq!(report.findings[0].severity, Some(Severity::Blocker));
+        assert_eq!(report.findings[0].evidence, "os.system(cmd)");
+    }
+
+    #[test]
+    fn results_on_old_lines_and_elsewhere_are_left_alone() {
+        assert!(report(&log("a.py", 1)).unwrap().findings.is_empty());
+        assert!(report(&log("../etc/passwd", 2)).unwrap().findings.is_empty());
+    }
+
+    /// Design rule 8: an answer without results is no clean bill.
+    #[test]
+    fn a_linter_that_did_not_look_has_failed() {
+        let silent = serde_json::json!({ "version": "2.1.0", "runs": [{ "tool": { "driver": { "name": "lint" } } }] });
+        assert!(report(&silent).unwrap_err().to_string().contains("no results"));
+        assert!(report(&serde_json::json!("nope")).is_err());
+    }
+}

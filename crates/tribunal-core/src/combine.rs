@@ -1,0 +1,130 @@
+//! Code merges, models don't (design rule 3).
+//!
+//! The order: duplicates become one finding with the agreement kept ([`dedup`]), hygiene is batched ([`hygiene`]), weight is
+//! settled ([`severity`]), earlier findings are verified ([`prior`]), names are given ([`identity`]), and the whole is judged
+//! ([`verdict`]). Each step is a function of its input alone; the order in which reviewers finished never shows.
+
+pub mod dedup;
+pub mod finding;
+pub mod hygiene;
+pub mod identity;
+pub mod prior;
+pub mod severity;
+pub mod verdict;
+
+use crate::findings::admit::{Admitted, AdmittedReport, Dropped};
+use crate::findings::report::CleanCheck;
+use crate::findings::role::Role;
+use crate::plan::mode::Mode;
+use crate::policy::context::Directive;
+use finding::{Finding, SpecGap};
+use identity::IdBook;
+use prior::{OpenFinding, PriorVerification};
+use serde::{Deserialize, Serialize};
+
+/// What the panel said, as far as it answered.
+pub struct Said<'a> {
+    pub roles: &'a [Role],
+    pub reports: Vec<&'a AdmittedReport>,
+    pub mode: Mode,
+    /// Open findings of the last review; empty in a full review without one.
+    pub prior: &'a [OpenFinding],
+    pub directives: &'a [Directive],
+    pub caps: Caps,
+    /// 1 for the first review of a case.
+    pub iteration: u32,
+    /// Paths of the whole change, to tell a finding whose file is gone from it.
+    pub paths: &'a std::collections::BTreeSet<crate::ids::RepoPath>,
+    /// Paths that changed since the last review.
+    pub window: Option<&'a std::collections::BTreeSet<crate::ids::RepoPath>>,
+}
+
+/// How much is said inline (PR-131). What is over the cap is listed, never lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Caps {
+    pub inline_p2: u32,
+    pub listed_p3: u32,
+}
+
+impl Default for Caps {
+    fn default() -> Self {
+        Self { inline_p2: 12, listed_p3: 5 }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Combined {
+    /// Open findings: fresh ones and carried ones, most urgent first.
+    pub findings: Vec<Finding>,
+    pub spec_gaps: Vec<SpecGap>,
+    pub prior_verifications: Vec<PriorVerification>,
+    pub checked_clean: Vec<CleanSlug>,
+    pub dropped: Vec<Dropped>,
+    pub missing_prerequisites: Vec<String>,
+    pub ids: IdBook,
+}
+
+/// A category that was looked at and found clean, under its public name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct CleanSlug {
+    pub slug: String,
+    pub evidence: String,
+}
+
+pub fn combine(said: &Said<'_>, ids: IdBook) -> Combined {
+    let mut ids = ids;
+    let all: Vec<Admitted> = said.reports.iter().flat_map(|report| report.findings.iter().cloned()).collect();
+    let (gaps, claims): (Vec<_>, Vec<_>) = all.into_iter().partition(|finding| !finding.questions.is_empty());
+    let (batched, alone): (Vec<_>, Vec<_>) = claims.into_iter().partition(|finding| finding.batch.is_some());
+
+    let mut drafts = dedup::merge(alone);
+    drafts.extend(hygiene::batch(batched));
+    let mut findings: Vec<Finding> =
+        identity::with_keys(drafts).into_iter().map(|draft| severity::settle(draft, said.roles, said.directives)).collect();
+
+    let statuses: Vec<_> = said.reports.iter().flat_map(|report| report.prior.iter()).collect();
+    let verified = prior::verify(said, &findings, &statuses);
+    findings.extend(verified.carried);
+    identity::name(&mut findings, &mut ids);
+    identity::relate(&mut findings);
+    let mut spec_gaps = identity::name_gaps(gaps, said.roles, &mut ids);
+    spec_gaps.sort_by_key(|gap| gap.id);
+    findings.sort_by(|a, b| finding::order(a, b));
+    severity::mark_inline(&mut findings, said.caps, said.iteration);
+
+    let mut dropped: Vec<Dropped> = said.reports.iter().flat_map(|report| report.dropped.iter().cloned()).collect();
+    dropped.sort();
+    let mut missing: Vec<String> = said.reports.iter().flat_map(|report| report.missing_prerequisites.iter().cloned()).collect();
+    missing.sort();
+    missing.dedup();
+    Combined {
+        checked_clean: clean_slugs(said, &findings),
+        findings,
+        spec_gaps,
+        prior_verifications: verified.verifications,
+        dropped,
+        missing_prerequisites: missing,
+        ids,
+    }
+}
+
+/// Clean checks by slug; a category that has an open finding is not clean, whoever says so.
+fn clean_slugs(said: &Said<'_>, findings: &[Finding]) -> Vec<CleanSlug> {
+    let open = |check: &CleanCheck| findings.iter().any(|finding| finding.category_code == check.category);
+    let mut clean: Vec<CleanSlug> = said
+        .reports
+        .iter()
+        .flat_map(|report| &report.checked_clean)
+        .filter(|check| !open(check))
+        .filter_map(|check| {
+            let category = said.roles.iter().find_map(|role| role.category(&check.category))?;
+            Some(CleanSlug { slug: category.slug.clone(), evidence: crate::findings::admit::one_line(&check.evidence) })
+        })
+        .collect();
+    clean.sort();
+    clean.dedup_by(|a, b| a.slug == b.slug);
+    clean
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,118 @@
+//! A merged finding: the unit that is shown, stored, compared and published. Its JSON keys are those of PR-36, extended.
+
+use crate::findings::anchor::Side;
+use crate::findings::race::RaceTag;
+use crate::findings::report::Fix;
+use crate::findings::scale::{Blast, Confidence, Justification, Priority, Severity};
+use crate::ids::{AgentName, CategoryCode, FindingId, FindingKey, RepoPath, RoleName};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Finding {
+    pub id: FindingId,
+    pub key: FindingKey,
+    pub p_code: Priority,
+    pub severity_emoji: String,
+    pub slug: String,
+    /// The category as the reviewer wrote it: `[S1 Input validation / trust boundary]`.
+    pub category: String,
+    pub category_code: CategoryCode,
+    pub file: RepoPath,
+    pub line_start: u32,
+    pub line_end: u32,
+    /// `old` for what was deleted.
+    pub side: Side,
+    /// The function or type around it; empty at the top level.
+    pub symbol: String,
+    pub confidence: Confidence,
+    pub blast: Blast,
+    pub justification: Justification,
+    pub failure_mode: String,
+    pub mitigation: String,
+    pub evidence: String,
+    pub details: Option<String>,
+    pub notes: Option<String>,
+    pub severity_adjustment: Option<SeverityAdjustment>,
+    /// Everyone who reported it. More than one is a signal worth seeing.
+    pub agreement: Vec<Voice>,
+    /// What the others said of the same place, in their words.
+    pub also: Vec<String>,
+    /// Findings of other categories at the same lines (PR-74).
+    pub related: Vec<FindingId>,
+    pub origin: FindingOrigin,
+    pub reversible: Option<bool>,
+    pub race: Option<RaceTag>,
+    pub rule: Option<String>,
+    pub fix: Option<Fix>,
+    /// The fix lies outside this change.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub mitigation_out_of_scope: bool,
+    /// Would be posted on its line; the rest is listed in the summary.
+    pub inline: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+pub struct Voice {
+    pub role: RoleName,
+    pub agent: AgentName,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FindingOrigin {
+    /// Found in this review.
+    Fresh,
+    /// Found earlier and not shown to be fixed.
+    Carried,
+}
+
+/// Why the merged weight differs from what the reviewer said. Always shown (PR-77, PR-109).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SeverityAdjustment {
+    pub from: String,
+    pub to: String,
+    pub reason: String,
+}
+
+/// A question for the author of the spec. Never blocks, never counts against the change (PR-53, PR-107).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SpecGap {
+    pub id: FindingId,
+    pub key: FindingKey,
+    pub section: String,
+    pub title: String,
+    pub spec_quote: String,
+    pub code_quote: String,
+    pub questions: Vec<String>,
+    pub file: RepoPath,
+    pub line: u32,
+    pub blast: Blast,
+}
+
+/// A finding on its way: merged, but without weight and without a name.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Draft {
+    pub key: FindingKey,
+    pub slug: String,
+    pub lead: crate::findings::admit::Admitted,
+    pub agreement: Vec<Voice>,
+    pub also: Vec<String>,
+    /// A batch is a question whatever its members were.
+    pub forced: Option<Severity>,
+}
+
+/// Most urgent first, then by place.
+pub fn order(a: &Finding, b: &Finding) -> Ordering {
+    (a.p_code, &a.file, a.line_start, a.line_end, &a.category_code, &a.key).cmp(&(
+        b.p_code,
+        &b.file,
+        b.line_start,
+        b.line_end,
+        &b.category_code,
+        &b.key,
+    ))
+}

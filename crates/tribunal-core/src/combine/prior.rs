@@ -1,0 +1,115 @@
+//! What became of earlier findings (PR-69 to PR-73). A moved line is not a fixed behaviour: only a reviewer's `yes`, with a note
+//! of what changed, closes a finding, and never against evidence that it still stands.
+
+use super::Said;
+use super::finding::{Finding, FindingOrigin};
+use crate::findings::brief::PriorFinding;
+use crate::findings::report::{PriorStatus, Verification};
+use crate::ids::FindingId;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// An open finding as the ledger keeps it between reviews.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OpenFinding {
+    pub finding: Finding,
+}
+
+impl OpenFinding {
+    /// What a reviewer is told of it.
+    pub fn for_brief(&self) -> PriorFinding {
+        let finding = &self.finding;
+        PriorFinding {
+            id: finding.id,
+            slug: finding.slug.clone(),
+            file: finding.file.clone(),
+            line: finding.line_start,
+            category: finding.category_code.clone(),
+            severity: finding.p_code.code().to_owned(),
+            justification: finding.justification.word().to_owned(),
+            summary: finding.failure_mode.clone(),
+            evidence: finding.evidence.clone(),
+            last_verification: None,
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PriorVerification {
+    pub prior_id: FindingId,
+    pub verification: Verification,
+    pub note: String,
+    pub p_code: String,
+    pub slug: String,
+    pub file: String,
+    pub line: u32,
+}
+
+impl PriorVerification {
+    /// PR-72: how it is shown. `Likely fixed`, never `Fixed`.
+    pub fn display(&self) -> String {
+        match self.verification {
+            Verification::Yes => format!("✅ Likely fixed — {}", self.note),
+            Verification::Unclear => format!("⏸️ Untouched — {}", self.note),
+            Verification::No => format!("🔄 Still present — {}", self.note),
+        }
+    }
+}
+
+pub struct Verified {
+    pub carried: Vec<Finding>,
+    pub verifications: Vec<PriorVerification>,
+}
+
+pub fn verify(said: &Said<'_>, fresh: &[Finding], statuses: &[&PriorStatus]) -> Verified {
+    let mut verified = Verified { carried: Vec::new(), verifications: Vec::new() };
+    let mut priors: Vec<&OpenFinding> = said.prior.iter().collect();
+    priors.sort_by_key(|prior| prior.finding.id);
+    for prior in priors {
+        let again = fresh.iter().find(|finding| finding.key == prior.finding.key);
+        let (verification, note) = judge(said, prior, again, statuses);
+        let finding = again.unwrap_or(&prior.finding);
+        verified.verifications.push(PriorVerification {
+            prior_id: prior.finding.id,
+            verification,
+            note,
+            p_code: finding.p_code.code().to_owned(),
+            slug: finding.slug.clone(),
+            file: finding.file.0.clone(),
+            line: finding.line_start,
+        });
+        if again.is_none() && verification != Verification::Yes {
+            verified.carried.push(Finding { origin: FindingOrigin::Carried, ..prior.finding.clone() });
+        }
+    }
+    verified
+}
+
+fn judge(said: &Said<'_>, prior: &OpenFinding, again: Option<&Finding>, statuses: &[&PriorStatus]) -> (Verification, String) {
+    if let Some(finding) = again {
+        return (Verification::No, format!("reported again at {}:{}", finding.file, finding.line_start));
+    }
+    let mut of_this: Vec<&&PriorStatus> = statuses.iter().filter(|status| status.id == prior.finding.id).collect();
+    of_this.sort_by(|a, b| (a.verification, &a.note).cmp(&(b.verification, &b.note)));
+    let said_no = of_this.iter().find(|status| status.verification == Verification::No);
+    let said_unclear = of_this.iter().find(|status| status.verification == Verification::Unclear);
+    let said_yes = of_this.iter().find(|status| status.verification == Verification::Yes && !status.note.trim().is_empty());
+    let note = |status: &PriorStatus| crate::findings::admit::one_line(&status.note);
+    if let Some(status) = said_no {
+        return (Verification::No, note(status));
+    }
+    // One reviewer who could not tell outweighs one who could: the finding stays open.
+    if let (Some(status), None) = (said_yes, said_unclear) {
+        return (Verification::Yes, note(status));
+    }
+    let reason = if let Some(status) = said_unclear {
+        note(status)
+    } else if !said.paths.contains(&prior.finding.file) {
+        "its file is no longer part of the change, and no reviewer verified it".into()
+    } else if said.window.is_some_and(|window| !window.contains(&prior.finding.file)) {
+        "its file did not change since the last review".into()
+    } else {
+        "no reviewer verified it".into()
+    };
+    (Verification::Unclear, reason)
+}

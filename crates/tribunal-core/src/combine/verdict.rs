@@ -1,0 +1,167 @@
+//! What a review concludes: status tier (PR-80), verdict (CF-12), outcome, and the exit code that follows.
+
+use super::finding::Finding;
+use crate::findings::scale::Priority;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Did a review happen, and did it find anything?
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    Clean,
+    Findings,
+    Incomplete,
+    NotRun,
+}
+
+impl Outcome {
+    pub fn word(self) -> &'static str {
+        match self {
+            Outcome::Clean => "clean",
+            Outcome::Findings => "findings",
+            Outcome::Incomplete => "incomplete",
+            Outcome::NotRun => "not-run",
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+pub enum Verdict {
+    #[serde(rename = "LGTM")]
+    Lgtm,
+    #[serde(rename = "MINOR")]
+    Minor,
+    #[serde(rename = "MAJOR")]
+    Major,
+    #[serde(rename = "BLOCKED")]
+    Blocked,
+}
+
+impl Verdict {
+    pub fn word(self) -> &'static str {
+        match self {
+            Verdict::Lgtm => "LGTM",
+            Verdict::Minor => "MINOR",
+            Verdict::Major => "MAJOR",
+            Verdict::Blocked => "BLOCKED",
+        }
+    }
+}
+
+/// The severity tier of what is open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Tier {
+    Blocking,
+    ReviewBeforeMerge,
+    ApprovedWithNotes,
+    Approved,
+}
+
+impl Tier {
+    pub fn wording(self) -> &'static str {
+        match self {
+            Tier::Blocking => "🔴 Blocking issues found",
+            Tier::ReviewBeforeMerge => "⚠️ Review before merge",
+            Tier::ApprovedWithNotes => "✅ Approved with notes",
+            Tier::Approved => "✅ Approved",
+        }
+    }
+}
+
+/// PR-36's status words. `partial-failure` used to hide the tier (PR-38); the tier now stands beside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    Blocking,
+    ReviewBeforeMerge,
+    ApprovedWithNotes,
+    Approved,
+    Noop,
+    PartialFailure,
+}
+
+pub fn tier(findings: &[Finding], gaps: usize) -> Tier {
+    let any = |priority: Priority| findings.iter().any(|finding| finding.p_code == priority);
+    if any(Priority::P0) {
+        Tier::Blocking
+    } else if any(Priority::P1) {
+        Tier::ReviewBeforeMerge
+    } else if !findings.is_empty() || gaps > 0 {
+        Tier::ApprovedWithNotes
+    } else {
+        Tier::Approved
+    }
+}
+
+pub fn status(tier: Tier, complete: bool) -> Status {
+    match (complete, tier) {
+        (false, _) => Status::PartialFailure,
+        (true, Tier::Blocking) => Status::Blocking,
+        (true, Tier::ReviewBeforeMerge) => Status::ReviewBeforeMerge,
+        (true, Tier::ApprovedWithNotes) => Status::ApprovedWithNotes,
+        (true, Tier::Approved) => Status::Approved,
+    }
+}
+
+/// CF-12: two scales and one fixed map.
+pub fn verdict(findings: &[Finding], missing_prerequisites: &[String]) -> Verdict {
+    let any = |priority: Priority| findings.iter().any(|finding| finding.p_code == priority);
+    let p1_can_be_fixed_here = findings
+        .iter()
+        .filter(|finding| finding.p_code == Priority::P1)
+        .all(|finding| !finding.mitigation.is_empty() && !finding.mitigation_out_of_scope);
+    if !missing_prerequisites.is_empty() {
+        Verdict::Blocked
+    } else if any(Priority::P0) || (any(Priority::P1) && !p1_can_be_fixed_here) {
+        Verdict::Major
+    } else if any(Priority::P1) {
+        Verdict::Minor
+    } else {
+        Verdict::Lgtm
+    }
+}
+
+pub fn outcome(findings: &[Finding], gaps: usize, complete: bool) -> Outcome {
+    match (complete, findings.is_empty() && gaps == 0) {
+        (false, _) => Outcome::Incomplete,
+        (true, true) => Outcome::Clean,
+        (true, false) => Outcome::Findings,
+    }
+}
+
+/// The level at which findings fail a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum FailLevel {
+    P0,
+    P1,
+    P2,
+    P3,
+    #[serde(rename = "never")]
+    Never,
+}
+
+impl FailLevel {
+    pub fn is_reached_by(self, priority: Priority) -> bool {
+        let level = match self {
+            FailLevel::P0 => Priority::P0,
+            FailLevel::P1 => Priority::P1,
+            FailLevel::P2 => Priority::P2,
+            FailLevel::P3 => Priority::P3,
+            FailLevel::Never => return false,
+        };
+        priority <= level
+    }
+}
+
+/// Design section 8. Incomplete outranks findings: a green-looking code for half a review would be a lie, and so would "only
+/// findings".
+pub fn exit_code(outcome: Outcome, findings: &[Finding], fail_level: FailLevel) -> u8 {
+    match outcome {
+        Outcome::Incomplete => 3,
+        Outcome::NotRun => 2,
+        Outcome::Clean => 0,
+        Outcome::Findings => u8::from(findings.iter().any(|finding| fail_level.is_reached_by(finding.p_code))),
+    }
+}

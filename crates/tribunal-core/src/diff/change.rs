@@ -1,0 +1,154 @@
+//! The change under review, as data.
+
+use super::language::{self, Language};
+use crate::ids::RepoPath;
+use std::sync::Arc;
+
+/// Every file that differs between base and head, in the order of the diff.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Change {
+    pub files: Vec<ChangedFile>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangedFile {
+    pub path: RepoPath,
+    /// Where it came from, for a rename or a copy.
+    pub old_path: Option<RepoPath>,
+    pub status: FileStatus,
+    pub content: FileContent,
+    /// `100755` and the like, where the diff states it.
+    pub new_mode: Option<String>,
+    pub old_mode: Option<String>,
+    pub hunks: Vec<Hunk>,
+    /// The whole file after the change, where it could be had. Without it only the hunks are known.
+    pub new_text: Option<Arc<str>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FileStatus {
+    Added,
+    Deleted,
+    Modified,
+    Renamed,
+    Copied,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FileContent {
+    Text,
+    Binary,
+    Submodule,
+    Symlink,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hunk {
+    pub old_start: u32,
+    pub new_start: u32,
+    /// What git prints after `@@`: usually the enclosing function's first line.
+    pub heading: String,
+    pub lines: Vec<DiffLine>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DiffLine {
+    pub origin: Origin,
+    pub text: String,
+    /// 1-based; absent on the side where the line does not exist.
+    pub old_line: Option<u32>,
+    pub new_line: Option<u32>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    Added,
+    Removed,
+    Context,
+}
+
+impl ChangedFile {
+    pub fn language(&self) -> Option<Language> {
+        Language::of(&self.path)
+    }
+
+    pub fn is_test(&self) -> bool {
+        language::is_test_path(&self.path)
+    }
+
+    pub fn is_prose(&self) -> bool {
+        language::is_prose_path(&self.path)
+    }
+
+    pub fn lines(&self) -> impl Iterator<Item = &DiffLine> + Clone {
+        self.hunks.iter().flat_map(|hunk| &hunk.lines)
+    }
+
+    pub fn added_lines(&self) -> impl Iterator<Item = &DiffLine> + Clone {
+        self.lines().filter(|line| line.origin == Origin::Added)
+    }
+
+    pub fn removed_lines(&self) -> impl Iterator<Item = &DiffLine> + Clone {
+        self.lines().filter(|line| line.origin == Origin::Removed)
+    }
+
+    /// Line numbers of the new file that this change wrote, ascending.
+    pub fn added_numbers(&self) -> AddedLines {
+        AddedLines(self.added_lines().filter_map(|line| line.new_line).collect())
+    }
+
+    /// `heading` of the hunk that holds a line of the new file: git's own idea of the enclosing symbol.
+    pub fn hunk_heading(&self, new_line: u32) -> Option<&str> {
+        self.hunks
+            .iter()
+            .find(|hunk| hunk.lines.iter().any(|line| line.new_line == Some(new_line)))
+            .map(|hunk| hunk.heading.as_str())
+    }
+}
+
+/// Ascending line numbers; made from hunks, which are ordered.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AddedLines(Vec<u32>);
+
+impl AddedLines {
+    pub fn contains(&self, line: u32) -> bool {
+        self.0.binary_search(&line).is_ok()
+    }
+
+    pub fn touches(&self, start: u32, end: u32) -> bool {
+        let first = self.0.partition_point(|&line| line < start);
+        self.0.get(first).is_some_and(|&line| line <= end)
+    }
+
+    pub fn numbers(&self) -> &[u32] {
+        &self.0
+    }
+
+    pub fn count(&self) -> usize {
+        self.0.len()
+    }
+}
+
+impl FromIterator<u32> for AddedLines {
+    fn from_iter<I: IntoIterator<Item = u32>>(lines: I) -> Self {
+        let mut lines: Vec<u32> = lines.into_iter().collect();
+        lines.sort_unstable();
+        lines.dedup();
+        Self(lines)
+    }
+}
+
+impl Change {
+    pub fn file(&self, path: &RepoPath) -> Option<&ChangedFile> {
+        self.files.iter().find(|file| &file.path == path)
+    }
+
+    pub fn added_count(&self) -> usize {
+        self.files.iter().map(|file| file.added_lines().count()).sum()
+    }
+
+    pub fn removed_count(&self) -> usize {
+        self.files.iter().map(|file| file.removed_lines().count()).sum()
+    }
+}

@@ -1,0 +1,171 @@
+//! What kind of file a path names. Decided from the path alone, so that every crate agrees.
+
+use crate::ids::RepoPath;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Languages that the built-in rules can parse.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Language {
+    Bash,
+    C,
+    Cpp,
+    CSharp,
+    Go,
+    Java,
+    JavaScript,
+    Kotlin,
+    Php,
+    Python,
+    Ruby,
+    Rust,
+    Sql,
+    Tsx,
+    TypeScript,
+}
+
+impl Language {
+    pub const ALL: [Language; 15] = [
+        Language::Bash,
+        Language::C,
+        Language::Cpp,
+        Language::CSharp,
+        Language::Go,
+        Language::Java,
+        Language::JavaScript,
+        Language::Kotlin,
+        Language::Php,
+        Language::Python,
+        Language::Ruby,
+        Language::Rust,
+        Language::Sql,
+        Language::Tsx,
+        Language::TypeScript,
+    ];
+
+    pub fn of(path: &RepoPath) -> Option<Language> {
+        Some(match path.extension()?.to_ascii_lowercase().as_str() {
+            "sh" | "bash" | "ksh" | "bats" => Language::Bash,
+            "c" | "h" => Language::C,
+            "cc" | "cpp" | "cxx" | "hpp" | "hh" | "hxx" | "ipp" | "inl" => Language::Cpp,
+            "cs" => Language::CSharp,
+            "go" => Language::Go,
+            "java" => Language::Java,
+            "js" | "mjs" | "cjs" | "jsx" => Language::JavaScript,
+            "kt" | "kts" => Language::Kotlin,
+            "php" | "phtml" => Language::Php,
+            "py" | "pyi" | "pyw" => Language::Python,
+            "rb" | "rake" | "gemspec" => Language::Ruby,
+            "rs" => Language::Rust,
+            "sql" => Language::Sql,
+            "tsx" => Language::Tsx,
+            "ts" | "mts" | "cts" => Language::TypeScript,
+            _ => return None,
+        })
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Language::Bash => "Bash",
+            Language::C => "C",
+            Language::Cpp => "C++",
+            Language::CSharp => "C#",
+            Language::Go => "Go",
+            Language::Java => "Java",
+            Language::JavaScript => "JavaScript",
+            Language::Kotlin => "Kotlin",
+            Language::Php => "PHP",
+            Language::Python => "Python",
+            Language::Ruby => "Ruby",
+            Language::Rust => "Rust",
+            Language::Sql => "SQL",
+            Language::Tsx => "TSX",
+            Language::TypeScript => "TypeScript",
+        }
+    }
+}
+
+/// Test code: a finding there weighs less, and a rule may ask for it or for its absence.
+pub fn is_test_path(path: &RepoPath) -> bool {
+    let lower = path.0.to_ascii_lowercase();
+    let name = lower.rsplit('/').next().unwrap_or(&lower);
+    let stem = name.split('.').next().unwrap_or(name);
+    let folder = lower.split('/').rev().skip(1).any(|part| {
+        matches!(
+            part,
+            "test"
+                | "tests"
+                | "testing"
+                | "__tests__"
+                | "spec"
+                | "specs"
+                | "testdata"
+                | "test-data"
+                | "fixtures"
+                | "e2e"
+                | "testutil"
+                | "testutils"
+                | "benches"
+                | "benchmark"
+                | "benchmarks"
+                | "testlib"
+                | "androidtest"
+                | "unittests"
+        ) || part.ends_with("_test")
+            || part.ends_with("_tests")
+            || part.ends_with("-tests")
+            || part.ends_with(".tests")
+    });
+    folder
+        || stem.starts_with("test_")
+        || stem.ends_with("_test")
+        || stem.ends_with("_tests")
+        || stem.ends_with("_spec")
+        || stem == "conftest"
+        || stem == "tests"
+        || name.contains(".test.")
+        || name.contains(".spec.")
+        || original_stem(path).ends_with("Test")
+        || original_stem(path).ends_with("Tests")
+        || original_stem(path).ends_with("TestCase")
+        || original_stem(path).ends_with("IT") && Language::of(path) == Some(Language::Java)
+}
+
+fn original_stem(path: &RepoPath) -> &str {
+    let name = path.file_name();
+    name.split('.').next().unwrap_or(name)
+}
+
+/// Prose: its findings are capped (PR-130), and a change of nothing else may be trivial (PR-41).
+pub fn is_prose_path(path: &RepoPath) -> bool {
+    match path.extension().map(str::to_ascii_lowercase).as_deref() {
+        Some("md" | "mdx" | "markdown" | "rst" | "adoc" | "asciidoc" | "txt" | "org") => {
+            !matches!(path.file_name(), "requirements.txt" | "constraints.txt" | "CMakeLists.txt")
+        }
+        Some(_) => false,
+        None => matches!(path.file_name(), "LICENSE" | "README" | "CHANGELOG" | "AUTHORS" | "NOTICE" | "COPYING"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tests_are_known_by_folder_and_by_name() {
+        for path in ["tests/a.py", "src/foo_test.go", "src/a.test.ts", "src/main/FooTest.java", "pkg/__tests__/x.js", "test_x.py"]
+        {
+            assert!(is_test_path(&path.into()), "{path}");
+        }
+        for path in ["src/latest.py", "src/contest/a.py", "src/attestation.rs", "src/Latest.java"] {
+            assert!(!is_test_path(&path.into()), "{path}");
+        }
+    }
+
+    #[test]
+    fn prose_is_not_requirements() {
+        assert!(is_prose_path(&"docs/a.md".into()));
+        assert!(!is_prose_path(&"requirements.txt".into()));
+    }
+}

@@ -1,0 +1,15 @@
+//! What a reviewer may say, and what of it is kept.
+//!
+//! A reviewer answers with a [`report::Report`]. [`admit`] checks each claim against the change (owned category, evidence that
+//! stands in the diff, one-line fields, race tag, inclusion threshold) and turns it into an [`admit::Admitted`] finding with an
+//! anchor, or into a counted drop. Nothing a reviewer wrote goes further without passing here.
+
+pub mod admit;
+pub mod anchor;
+pub mod brief;
+pub mod category;
+pub mod key;
+pub mod race;
+pub mod report;
+pub mod role;
+pub mod scale;

@@ -1,0 +1,289 @@
+//! The gate between what a reviewer said and what is kept.
+//!
+//! Every claim ends as an [`Admitted`] finding, as a line in a hygiene batch, or as a counted [`Dropped`]; none disappears.
+
+use super::anchor::{Anchor, AnchorFailure, anchor};
+use super::category::{Category, slugify};
+use super::key::Outline;
+use super::race::{RaceTag, is_race, race_tag};
+use super::report::{Claim, CleanCheck, DropSignal, Fix, PriorStatus, Report, Unread};
+use super::role::Role;
+use super::scale::{Blast, Confidence, Justification, Severity};
+use crate::diff::change::{AddedLines, Change, ChangedFile};
+use crate::ids::{AgentName, CategoryCode, RepoPath, RoleName};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A claim that passed: typed, anchored, and with all that its key is made of.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Admitted {
+    pub role: RoleName,
+    pub agent: AgentName,
+    pub category: CategoryCode,
+    pub slug: String,
+    pub path: RepoPath,
+    pub anchor: Anchor,
+    pub symbol: String,
+    pub severity: Severity,
+    pub cap: Option<Severity>,
+    pub confidence: Confidence,
+    pub blast: Blast,
+    pub justification: Justification,
+    pub failure_mode: String,
+    pub mitigation: String,
+    pub details: Option<String>,
+    pub notes: Option<String>,
+    pub spec_quote: Option<String>,
+    pub questions: Vec<String>,
+    pub mitigation_out_of_scope: bool,
+    pub reversible: Option<bool>,
+    pub race: Option<RaceTag>,
+    pub rule: Option<String>,
+    pub fix: Option<Fix>,
+    /// Goes into a batch instead of standing alone (PR-60, PR-62).
+    pub batch: Option<Batch>,
+    pub is_test: bool,
+    pub is_prose: bool,
+}
+
+/// Why a finding is only batched (PR-65).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Batch {
+    Hygiene,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+pub struct Dropped {
+    pub role: RoleName,
+    pub agent: AgentName,
+    pub reason: DropReason,
+    pub category: CategoryCode,
+    pub path: RepoPath,
+    /// The claim's failure mode, cut to a line, so that a person can see what was dropped.
+    pub claim: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum DropReason {
+    NotOwned,
+    NotInChange,
+    NoEvidence,
+    EvidenceNotInDiff,
+    UnchangedCode,
+    OutsideWindow,
+    NoFailureMode,
+    NoRaceTag,
+    NoSpecQuote,
+    SpecQuoteNotInSpec,
+    SelfIntroduced,
+    Dismissed,
+    OutOfScope,
+}
+
+impl DropReason {
+    pub fn explanation(self) -> &'static str {
+        match self {
+            DropReason::NotOwned => "the category belongs to another role",
+            DropReason::NotInChange => "the file is not part of the change",
+            DropReason::NoEvidence => "no evidence was quoted",
+            DropReason::EvidenceNotInDiff => "the quoted evidence does not stand in the diff",
+            DropReason::UnchangedCode => "the quoted code was there before this change",
+            DropReason::OutsideWindow => "the code did not change since the last review",
+            DropReason::NoFailureMode => "it does not say in one line what breaks",
+            DropReason::NoRaceTag => "a race finding without its window, damage and recovery tag",
+            DropReason::NoSpecQuote => "a spec finding without a quote of the spec",
+            DropReason::SpecQuoteNotInSpec => "the quoted sentence does not stand in the spec",
+            DropReason::SelfIntroduced => "about code that the last fix wrote",
+            DropReason::Dismissed => "dismissed earlier, and nothing new is known",
+            DropReason::OutOfScope => "outside the scope that the change declares",
+        }
+    }
+}
+
+/// One seat's answer after the gate.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct AdmittedReport {
+    pub findings: Vec<Admitted>,
+    pub dropped: Vec<Dropped>,
+    pub not_applicable: Vec<CategoryCode>,
+    pub checked_clean: Vec<CleanCheck>,
+    pub prior: Vec<PriorStatus>,
+    pub missing_prerequisites: Vec<String>,
+    pub unread: Vec<Unread>,
+}
+
+/// What the gate compares a report with.
+pub struct Gate<'a> {
+    pub role: &'a Role,
+    pub agent: &'a AgentName,
+    pub change: &'a Change,
+    pub outlines: &'a BTreeMap<RepoPath, Outline>,
+    /// In an incremental review: the lines of each file that changed since the last one. Fresh findings must touch them (PR-31).
+    pub window: Option<&'a BTreeMap<RepoPath, AddedLines>>,
+    pub has_repo: bool,
+    pub spec: Option<&'a str>,
+}
+
+/// A line that people read stays a line: longer text is cut, with a sign that it was.
+const MAX_LINE_CHARS: usize = 400;
+const MAX_DETAILS_CHARS: usize = 4_000;
+
+pub fn admit(report: Report, gate: &Gate<'_>) -> AdmittedReport {
+    let mut admitted = AdmittedReport {
+        not_applicable: report.not_applicable.into_iter().filter(|code| gate.role.owns(code)).collect(),
+        checked_clean: report.checked_clean.into_iter().filter(|check| gate.role.owns(&check.category)).collect(),
+        prior: report.prior,
+        missing_prerequisites: report.missing_prerequisites.iter().map(|text| one_line(text)).collect(),
+        unread: report.unread,
+        ..AdmittedReport::default()
+    };
+    for claim in report.findings {
+        let (category, path) = (claim.category.clone(), claim.file.clone());
+        let text = one_line(&claim.failure_mode);
+        match admit_claim(claim, gate) {
+            Ok(finding) => admitted.findings.push(finding),
+            Err(reason) => admitted.dropped.push(Dropped {
+                role: gate.role.name.clone(),
+                agent: gate.agent.clone(),
+                reason,
+                category,
+                path,
+                claim: text,
+            }),
+        }
+    }
+    admitted
+}
+
+fn admit_claim(claim: Claim, gate: &Gate<'_>) -> Result<Admitted, DropReason> {
+    let category = gate.role.category(&claim.category).ok_or(DropReason::NotOwned)?;
+    let failure_mode = one_line(&claim.failure_mode);
+    if failure_mode.is_empty() {
+        return Err(DropReason::NoFailureMode);
+    }
+    let file = gate.change.file(&claim.file).ok_or(DropReason::NotInChange)?;
+    let anchor = anchor(file, &claim.evidence, claim.line_start).map_err(|failure| match failure {
+        AnchorFailure::NoEvidence => DropReason::NoEvidence,
+        AnchorFailure::NotInDiff => DropReason::EvidenceNotInDiff,
+        AnchorFailure::UnchangedCode => DropReason::UnchangedCode,
+    })?;
+    check_window(gate, file, &anchor)?;
+    check_spec(gate, category, &claim)?;
+    let slug = claim.slug.as_deref().map(slugify).filter(|slug| !slug.is_empty()).unwrap_or_else(|| category.slug.clone());
+    let mitigation = one_line(&claim.mitigation);
+    let race = race_tag(&mitigation);
+    if race.is_none() && (category.race || is_race(category.code.as_str(), &failure_mode, &slug)) {
+        return Err(DropReason::NoRaceTag);
+    }
+    let batch = batch_of(&claim)?;
+    let is_spec_gap = !claim.questions.is_empty() || failure_mode.starts_with("Spec gap:");
+    let (blast, confidence) = verified_reach(gate.has_repo, claim.blast, claim.confidence);
+    let line = anchor.line_start;
+    let symbol = gate
+        .outlines
+        .get(&file.path)
+        .map(|outline| outline.enclosing(line))
+        .filter(|symbol| !symbol.is_empty())
+        .or_else(|| file.hunk_heading(line).map(str::to_owned))
+        .unwrap_or_default();
+    Ok(Admitted {
+        role: gate.role.name.clone(),
+        agent: gate.agent.clone(),
+        category: category.code.clone(),
+        slug,
+        path: file.path.clone(),
+        anchor,
+        symbol,
+        severity: if is_spec_gap { Severity::Question } else { claim.severity.unwrap_or(category.severity) },
+        cap: category.cap,
+        confidence,
+        blast,
+        justification: claim.justification.unwrap_or(Justification::Hygiene),
+        failure_mode,
+        mitigation,
+        details: claim.details.map(|text| cut(text.trim(), MAX_DETAILS_CHARS)).filter(|text| !text.is_empty()),
+        notes: claim.notes.map(|text| one_line(&text)).filter(|text| !text.is_empty()),
+        spec_quote: claim.spec_quote.map(|text| cut(text.trim(), MAX_DETAILS_CHARS)),
+        questions: claim.questions.iter().map(|text| one_line(text)).collect(),
+        mitigation_out_of_scope: claim.mitigation_out_of_scope,
+        reversible: claim.reversible,
+        race,
+        rule: claim.rule,
+        fix: claim.fix.filter(|fix| fix.line_start >= 1 && fix.line_start <= fix.line_end),
+        batch: if is_spec_gap { None } else { batch },
+        is_test: file.is_test(),
+        is_prose: file.is_prose(),
+    })
+}
+
+fn check_window(gate: &Gate<'_>, file: &ChangedFile, anchor: &Anchor) -> Result<(), DropReason> {
+    let Some(window) = gate.window else { return Ok(()) };
+    let inside = match (window.get(&file.path), anchor.side) {
+        (None, _) => false,
+        // A deletion has no line in the new file; the file having changed since is all that can be asked.
+        (Some(_), super::anchor::Side::Old) => true,
+        (Some(lines), super::anchor::Side::New) => lines.touches(anchor.line_start, anchor.line_end),
+    };
+    if inside { Ok(()) } else { Err(DropReason::OutsideWindow) }
+}
+
+/// PR-58: the spec auditor quotes the spec as well as the code, both verbatim.
+fn check_spec(gate: &Gate<'_>, category: &Category, claim: &Claim) -> Result<(), DropReason> {
+    if !category.code.as_str().starts_with('C') {
+        return Ok(());
+    }
+    let quote = claim.spec_quote.as_deref().map(super::anchor::fold).filter(|quote| !quote.is_empty());
+    let Some(quote) = quote else { return Err(DropReason::NoSpecQuote) };
+    match gate.spec {
+        Some(spec) if super::anchor::fold(spec).contains(&quote) => Ok(()),
+        Some(_) | None => Err(DropReason::SpecQuoteNotInSpec),
+    }
+}
+
+/// One outcome per drop signal (PR-127): A, C and D are batched, B, E and F are dropped. An asymmetric finding of wide reach
+/// escapes B alone (PR-63, PR-128).
+fn batch_of(claim: &Claim) -> Result<Option<Batch>, DropReason> {
+    let asymmetric = claim.justification == Some(Justification::Asymmetric) && claim.blast.is_wide();
+    match claim.signal {
+        Some(DropSignal::SelfIntroduced) if asymmetric => Ok(None),
+        Some(DropSignal::SelfIntroduced) => Err(DropReason::SelfIntroduced),
+        Some(DropSignal::Dismissed) => Err(DropReason::Dismissed),
+        Some(DropSignal::OutOfScope) => Err(DropReason::OutOfScope),
+        Some(DropSignal::Hypothetical | DropSignal::CallShape | DropSignal::Style) => Ok(Some(Batch::Hygiene)),
+        None => Ok(match claim.justification {
+            None | Some(Justification::Hygiene) => Some(Batch::Hygiene),
+            Some(_) => None,
+        }),
+    }
+}
+
+/// PR-54: without the repository no reach is verified.
+fn verified_reach(has_repo: bool, blast: Blast, confidence: Confidence) -> (Blast, Confidence) {
+    if has_repo {
+        return (blast, confidence);
+    }
+    match blast {
+        Blast::Local | Blast::LocalUnverified | Blast::Module => (Blast::LocalUnverified, confidence.lowered()),
+        Blast::CrossService | Blast::DataLayer => (blast, confidence.lowered()),
+    }
+}
+
+/// Folds text to one line and cuts it.
+pub fn one_line(text: &str) -> String {
+    cut(&super::anchor::fold(text), MAX_LINE_CHARS)
+}
+
+fn cut(text: &str, limit: usize) -> String {
+    if text.chars().count() <= limit {
+        return text.to_owned();
+    }
+    let mut kept: String = text.chars().take(limit - 1).collect();
+    kept.push('…');
+    kept
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,137 @@
+use super::*;
+use crate::diff::parse::parse_diff;
+use crate::findings::report::Verification;
+use crate::findings::role::built_in_roles;
+
+fn change() -> Change {
+    parse_diff(b"diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n@@ -1,2 +1,3 @@\n import os\n+os.system(cmd)\n x = 1\n")
+        .unwrap()
+}
+
+fn claim() -> Claim {
+    serde_json::from_value(serde_json::json!({
+        "category": "S1", "file": "a.py", "confidence": "high", "blast": "local", "justification": "reachable",
+        "evidence": "os.system(cmd)", "failure_mode": "runs what the caller sends", "mitigation": "use a list"
+    }))
+    .unwrap()
+}
+
+fn run(role: &str, claim: Claim) -> Result<Admitted, DropReason> {
+    run_with(role, claim, true, None)
+}
+
+fn run_with(role: &str, claim: Claim, has_repo: bool, spec: Option<&str>) -> Result<Admitted, DropReason> {
+    let roles = built_in_roles().unwrap();
+    let role = roles.iter().find(|candidate| candidate.name.as_str() == role).unwrap();
+    let (change, agent, outlines) = (change(), AgentName::from("test"), BTreeMap::new());
+    let gate = Gate { role, agent: &agent, change: &change, outlines: &outlines, window: None, has_repo, spec };
+    let mut report = admit(Report { findings: vec![claim], ..Report::default() }, &gate);
+    assert_eq!(report.findings.len() + report.dropped.len(), 1, "a claim is never lost");
+    report.findings.pop().ok_or_else(|| report.dropped[0].reason)
+}
+
+/// PR-47: a reviewer never emits another's category.
+#[test]
+fn categories_of_other_roles_are_dropped() {
+    assert_eq!(run("sdet", claim()).unwrap_err(), DropReason::NotOwned);
+    assert!(run("security-reviewer", claim()).is_ok());
+}
+
+/// PR-57: what cannot be said in one line is no finding; what is too long is folded.
+#[test]
+fn a_failure_mode_is_one_line() {
+    let finding = run("security-reviewer", Claim { failure_mode: "breaks\n  here".into(), ..claim() }).unwrap();
+    assert_eq!(finding.failure_mode, "breaks here");
+    let empty = Claim { failure_mode: " \n".into(), ..claim() };
+    assert_eq!(run("security-reviewer", empty).unwrap_err(), DropReason::NoFailureMode);
+}
+
+/// PR-58, PR-102: cite or drop.
+#[test]
+fn evidence_must_stand_in_the_diff() {
+    let invented = Claim { evidence: "os.system(user)".into(), ..claim() };
+    assert_eq!(run("security-reviewer", invented).unwrap_err(), DropReason::EvidenceNotInDiff);
+    let silent = Claim { evidence: String::new(), ..claim() };
+    assert_eq!(run("security-reviewer", silent).unwrap_err(), DropReason::NoEvidence);
+}
+
+/// PR-68, PR-103: a race finding without its tag is dropped.
+#[test]
+fn race_findings_need_their_tag() {
+    let race = Claim { category: "E2".into(), ..claim() };
+    assert_eq!(run("staff-engineer", race.clone()).unwrap_err(), DropReason::NoRaceTag);
+    let tagged = Claim { mitigation: "Lock it. [window=ms, damage=deadlock, recovery=no]".into(), ..race };
+    assert!(run("staff-engineer", tagged).unwrap().race.is_some());
+}
+
+/// PR-60, PR-62, PR-127: each drop signal has one outcome.
+#[test]
+fn each_drop_signal_has_one_outcome() {
+    let with = |signal| run("security-reviewer", Claim { signal: Some(signal), ..claim() });
+    for signal in [DropSignal::Hypothetical, DropSignal::CallShape, DropSignal::Style] {
+        assert_eq!(with(signal).unwrap().batch, Some(Batch::Hygiene));
+    }
+    assert_eq!(with(DropSignal::SelfIntroduced).unwrap_err(), DropReason::SelfIntroduced);
+    assert_eq!(with(DropSignal::Dismissed).unwrap_err(), DropReason::Dismissed);
+    assert_eq!(with(DropSignal::OutOfScope).unwrap_err(), DropReason::OutOfScope);
+    let unjustified = run("security-reviewer", Claim { justification: None, ..claim() }).unwrap();
+    assert_eq!(unjustified.batch, Some(Batch::Hygiene));
+}
+
+/// PR-63, PR-128: signal B alone never drops an asymmetric finding of wide reach.
+#[test]
+fn the_asymmetric_hatch_needs_wide_reach() {
+    let asymmetric = Claim {
+        signal: Some(DropSignal::SelfIntroduced),
+        justification: Some(Justification::Asymmetric),
+        blast: Blast::DataLayer,
+        ..claim()
+    };
+    assert!(run("security-reviewer", asymmetric.clone()).unwrap().batch.is_none());
+    let narrow = Claim { blast: Blast::Local, ..asymmetric };
+    assert_eq!(run("security-reviewer", narrow).unwrap_err(), DropReason::SelfIntroduced);
+}
+
+/// PR-54: without the repository, reach is unverified and confidence one level down.
+#[test]
+fn without_a_repository_reach_is_unverified() {
+    let finding = run_with("security-reviewer", claim(), false, None).unwrap();
+    assert_eq!((finding.blast, finding.confidence), (Blast::LocalUnverified, Confidence::Medium));
+}
+
+/// PR-53, PR-58: spec findings quote the spec verbatim; gaps are questions.
+#[test]
+fn spec_findings_quote_the_spec() {
+    let base = Claim { category: "C2".into(), ..claim() };
+    let spec = Some("Commands are run without a shell.");
+    assert_eq!(run_with("spec-auditor", base.clone(), true, spec).unwrap_err(), DropReason::NoSpecQuote);
+    let invented = Claim { spec_quote: Some("Commands are logged.".into()), ..base.clone() };
+    assert_eq!(run_with("spec-auditor", invented, true, spec).unwrap_err(), DropReason::SpecQuoteNotInSpec);
+    let gap = Claim { spec_quote: Some("without a  shell".into()), questions: vec!["Which shell?".into()], ..base };
+    assert_eq!(run_with("spec-auditor", gap, true, spec).unwrap().severity, Severity::Question);
+}
+
+/// PR-31: in an incremental review fresh findings lie in the window.
+#[test]
+fn findings_outside_the_window_are_dropped() {
+    let roles = built_in_roles().unwrap();
+    let (change, agent, outlines) = (change(), AgentName::from("test"), BTreeMap::new());
+    let window = BTreeMap::from([(RepoPath::from("a.py"), AddedLines::from_iter([3]))]);
+    let gate = Gate {
+        role: &roles[0],
+        agent: &agent,
+        change: &change,
+        outlines: &outlines,
+        window: Some(&window),
+        has_repo: true,
+        spec: None,
+    };
+    let report = Report {
+        findings: vec![claim()],
+        prior: vec![PriorStatus { id: crate::ids::FindingId(1), verification: Verification::No, note: "there".into() }],
+        ..Report::default()
+    };
+    let admitted = admit(report, &gate);
+    assert_eq!(admitted.dropped[0].reason, DropReason::OutsideWindow);
+    assert_eq!(admitted.prior.len(), 1);
+}

@@ -1,0 +1,232 @@
+//! Cite or drop (design rule 2): a claim's evidence must stand in the diff, white space folded, on at least one line that the
+//! change added or removed. The engine finds the line from the quote; a reviewer's number only breaks ties.
+
+use crate::diff::change::{ChangedFile, DiffLine, Origin};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Where a finding stands. Lines are 1-based and inclusive, on the side that `side` names.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Anchor {
+    pub side: Side,
+    pub line_start: u32,
+    pub line_end: u32,
+    /// The cited lines as they stand in the diff, without the `+` or `-`.
+    pub quote: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Side {
+    /// The file after the change.
+    New,
+    /// The file before it: for what was deleted.
+    Old,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum AnchorFailure {
+    /// There is no quote, or nothing in it that could tell one line from another.
+    NoEvidence,
+    /// The quote stands nowhere in the file's diff.
+    NotInDiff,
+    /// It stands there, but only on lines that the change left as they were.
+    UnchangedCode,
+}
+
+/// Finds the quote in the file's hunks. With several places, the one nearest to `hint` wins, then the first.
+pub fn anchor(file: &ChangedFile, evidence: &str, hint: Option<u32>) -> Result<Anchor, AnchorFailure> {
+    let quote = fold(evidence);
+    if !quote.chars().any(char::is_alphanumeric) && quote.chars().count() < 3 {
+        return Err(AnchorFailure::NoEvidence);
+    }
+    let mut outcome = place(file, &quote, hint);
+    if outcome == Err(AnchorFailure::NotInDiff)
+        && let Some(bare) = without_diff_signs(evidence)
+    {
+        outcome = place(file, &fold(&bare), hint);
+    }
+    outcome
+}
+
+fn place(file: &ChangedFile, quote: &str, hint: Option<u32>) -> Result<Anchor, AnchorFailure> {
+    if quote.is_empty() {
+        return Err(AnchorFailure::NoEvidence);
+    }
+    let mut unchanged = false;
+    let mut best: Option<(u32, Anchor)> = None;
+    // The new side first: a line that still exists is where a reader looks.
+    for side in [Side::New, Side::Old] {
+        for hunk in &file.hunks {
+            let text = SideText::new(&hunk.lines, side);
+            for (first, last) in text.find(quote) {
+                let lines = &text.lines[first..=last];
+                if lines.iter().all(|line| line.origin == Origin::Context) {
+                    unchanged = true;
+                    continue;
+                }
+                let (Some(start), Some(end)) = (number(lines[0], side), number(lines[lines.len() - 1], side)) else { continue };
+                let distance = hint.map_or(0, |hint| hint.abs_diff(start));
+                if best.as_ref().is_none_or(|(nearest, _)| distance < *nearest) {
+                    let quote = lines.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join("\n");
+                    best = Some((distance, Anchor { side, line_start: start, line_end: end, quote }));
+                }
+            }
+        }
+        if best.is_some() {
+            break;
+        }
+    }
+    match best {
+        Some((_, anchor)) => Ok(anchor),
+        None if unchanged => Err(AnchorFailure::UnchangedCode),
+        None => Err(AnchorFailure::NotInDiff),
+    }
+}
+
+fn number(line: &DiffLine, side: Side) -> Option<u32> {
+    match side {
+        Side::New => line.new_line,
+        Side::Old => line.old_line,
+    }
+}
+
+/// One side of a hunk as folded text, with the way back from a byte offset to a line.
+struct SideText<'a> {
+    lines: Vec<&'a DiffLine>,
+    text: String,
+    starts: Vec<usize>,
+}
+
+impl<'a> SideText<'a> {
+    fn new(lines: &'a [DiffLine], side: Side) -> Self {
+        let mut side_text = SideText { lines: Vec::new(), text: String::new(), starts: Vec::new() };
+        for line in lines.iter().filter(|line| number(line, side).is_some()) {
+            let folded = fold(&line.text);
+            if folded.is_empty() {
+                continue;
+            }
+            if !side_text.text.is_empty() {
+                side_text.text.push(' ');
+            }
+            side_text.starts.push(side_text.text.len());
+            side_text.text.push_str(&folded);
+            side_text.lines.push(line);
+        }
+        side_text
+    }
+
+    /// First and last line index of every place where the quote stands.
+    fn find(&self, quote: &str) -> Vec<(usize, usize)> {
+        self.text
+            .match_indices(quote)
+            .filter(|(offset, _)| quote.len() >= 4 || self.is_whole_line(*offset, quote))
+            .map(|(offset, _)| (self.line_at(offset), self.line_at(offset + quote.len() - 1)))
+            .collect()
+    }
+
+    fn line_at(&self, offset: usize) -> usize {
+        self.starts.partition_point(|&start| start <= offset) - 1
+    }
+
+    /// A very short quote must be a line of its own, or it would stand everywhere.
+    fn is_whole_line(&self, offset: usize, quote: &str) -> bool {
+        let line = self.line_at(offset);
+        let end = self.starts.get(line + 1).map_or(self.text.len(), |next| next - 1);
+        self.starts[line] == offset && end == offset + quote.len()
+    }
+}
+
+/// White space of any kind and length becomes one blank; the ends are trimmed.
+pub fn fold(text: &str) -> String {
+    let mut folded = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        if !folded.is_empty() {
+            folded.push(' ');
+        }
+        folded.push_str(word);
+    }
+    folded
+}
+
+/// Reviewers often paste lines with the diff's own `+`, `-` and blank in front.
+fn without_diff_signs(evidence: &str) -> Option<String> {
+    let lines: Vec<&str> = evidence.lines().filter(|line| !line.trim().is_empty()).collect();
+    if !lines.iter().any(|line| line.starts_with(['+', '-'])) {
+        return None;
+    }
+    Some(lines.iter().map(|line| line.strip_prefix(['+', '-', ' ']).unwrap_or(line)).collect::<Vec<_>>().join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diff::parse::parse_diff;
+    use proptest::prelude::*;
+
+    fn file(diff: &str) -> ChangedFile {
+        parse_diff(diff.as_bytes()).unwrap().files.remove(0)
+    }
+
+    fn sample() -> ChangedFile {
+        file(
+            "diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n@@ -1,4 +1,5 @@\n def f(x):\n-    return eval(x)\n+    y = eval(x)\n+    return y\n     # end\n x = 1\n",
+        )
+    }
+
+    /// PR-58: no quote, no finding.
+    #[test]
+    fn a_claim_without_evidence_has_no_place() {
+        assert_eq!(anchor(&sample(), "  ", None), Err(AnchorFailure::NoEvidence));
+        assert_eq!(anchor(&sample(), "exec(x)", None), Err(AnchorFailure::NotInDiff));
+    }
+
+    /// Issue rule: what was there before is not this change's fault.
+    #[test]
+    fn unchanged_code_is_nobody_s_fault() {
+        assert_eq!(anchor(&sample(), "def f(x):", None), Err(AnchorFailure::UnchangedCode));
+    }
+
+    /// Design rule 2: the quote decides, the number is a hint.
+    #[test]
+    fn the_line_comes_from_the_quote_and_not_from_the_hint() {
+        let anchor = anchor(&sample(), "y  =  eval(x)", Some(99)).unwrap();
+        assert_eq!((anchor.side, anchor.line_start, anchor.line_end), (Side::New, 2, 2));
+    }
+
+    #[test]
+    fn quotes_may_span_lines_and_carry_diff_signs() {
+        let anchor = anchor(&sample(), "+    y = eval(x)\n+    return y", None).unwrap();
+        assert_eq!((anchor.line_start, anchor.line_end), (2, 3));
+    }
+
+    #[test]
+    fn deleted_code_is_cited_on_the_old_side() {
+        let anchor = anchor(&sample(), "return eval(x)", None).unwrap();
+        assert_eq!((anchor.side, anchor.line_start), (Side::Old, 2));
+    }
+
+    #[test]
+    fn among_equal_lines_the_hint_chooses() {
+        let file = file("--- a/a\n+++ b/a\n@@ -0,0 +1,3 @@\n+same line\n+other\n+same line\n");
+        assert_eq!(anchor(&file, "same line", Some(3)).unwrap().line_start, 3);
+        assert_eq!(anchor(&file, "same line", None).unwrap().line_start, 1);
+    }
+
+    proptest! {
+        /// Whatever is quoted, a found anchor's quote holds the evidence and touches a changed line.
+        #[test]
+        fn an_anchor_always_holds_its_quote(lines in prop::collection::vec("[a-z (){};=]{0,12}", 1..20), pick in 0usize..20) {
+            let body: String = lines.iter().map(|line| format!("+{line}\n")).collect();
+            let file = file(&format!("--- a/a\n+++ b/a\n@@ -0,0 +1,{} @@\n{body}", lines.len()));
+            let evidence = &lines[pick % lines.len()];
+            if let Ok(anchor) = anchor(&file, evidence, None) {
+                prop_assert!(fold(&anchor.quote).contains(&fold(evidence)));
+                prop_assert!(anchor.line_end as usize <= lines.len());
+            } else {
+                prop_assert!(fold(evidence).chars().count() < 3 || fold(evidence).is_empty());
+            }
+        }
+    }
+}

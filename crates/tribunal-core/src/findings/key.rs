@@ -1,0 +1,113 @@
+//! A finding's identity (design rule 4): path, enclosing symbol, normalised code at the anchor, category.
+//!
+//! Prose never enters, so a reworded finding is the same finding; neither do line numbers, so a moved one is too.
+
+use crate::ids::{CategoryCode, FindingKey, RepoPath};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+/// A named region of a file, with 1-based inclusive lines.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Symbol {
+    pub name: String,
+    pub start_line: u32,
+    pub end_line: u32,
+}
+
+/// The symbols of one file, outermost first.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outline {
+    symbols: Vec<Symbol>,
+}
+
+impl Outline {
+    pub fn new(mut symbols: Vec<Symbol>) -> Self {
+        symbols.sort_by_key(|symbol| (symbol.start_line, std::cmp::Reverse(symbol.end_line)));
+        Self { symbols }
+    }
+
+    /// `Class.method` for a line, or nothing outside every symbol.
+    pub fn enclosing(&self, line: u32) -> String {
+        let names: Vec<&str> = self
+            .symbols
+            .iter()
+            .take_while(|symbol| symbol.start_line <= line)
+            .filter(|symbol| symbol.end_line >= line)
+            .map(|symbol| symbol.name.as_str())
+            .collect();
+        names.join(".")
+    }
+}
+
+/// What a formatter may change without changing the code: white space, quotes' style, commas before a closing bracket,
+/// semicolons at the end, brackets around nothing.
+pub fn normalise_code(code: &str) -> String {
+    let mut out = String::with_capacity(code.len());
+    for c in code.chars() {
+        match c {
+            c if c.is_whitespace() => {}
+            ')' | ']' | '}' => {
+                while out.ends_with([',', ';']) {
+                    out.pop();
+                }
+                out.push(c);
+            }
+            '\'' | '`' => out.push('"'),
+            _ => out.push(c),
+        }
+    }
+    while out.ends_with([',', ';']) {
+        out.pop();
+    }
+    out
+}
+
+/// `occurrence` tells apart equal code in one symbol: 0 for the first from the top.
+pub fn finding_key(path: &RepoPath, symbol: &str, code: &str, category: &CategoryCode, occurrence: u32) -> FindingKey {
+    let mut hash = Sha256::new();
+    for part in [path.as_str(), symbol, &normalise_code(code), category.as_str()] {
+        hash.update((part.len() as u64).to_le_bytes());
+        hash.update(part.as_bytes());
+    }
+    hash.update(occurrence.to_le_bytes());
+    FindingKey(hex(&hash.finalize()[..12]))
+}
+
+/// The SHA-256 of some bytes, in hexadecimal digits.
+pub fn sha256_hex(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_formatter_does_not_change_the_key() {
+        let flat = "call(first, 'second', third);";
+        let tall = "call(\n    first,\n    \"second\",\n    third,\n)";
+        assert_eq!(normalise_code(flat), normalise_code(tall));
+    }
+
+    #[test]
+    fn other_code_changes_the_key() {
+        let key = |code: &str| finding_key(&"a.py".into(), "f", code, &"S1".into(), 0);
+        assert_ne!(key("eval(a)"), key("eval(b)"));
+    }
+
+    proptest! {
+        /// Design rule 4: moved, re-indented and re-wrapped code keeps its key.
+        #[test]
+        fn white_space_never_changes_the_key(words in prop::collection::vec("[a-z0-9_.()=+]{1,8}", 1..12), gaps in prop::collection::vec("[ \t\n]{1,4}", 12)) {
+            let spaced: String = words.iter().zip(gaps.iter()).flat_map(|(word, gap)| [word.as_str(), gap.as_str()]).collect();
+            let joined = words.join(" ");
+            let key = |code: &str| finding_key(&"src/a.rs".into(), "f", code, &"E5".into(), 0);
+            prop_assert_eq!(key(&spaced), key(&joined));
+        }
+    }
+}

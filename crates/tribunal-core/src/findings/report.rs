@@ -1,0 +1,149 @@
+//! What a reviewer answers: the JSON that a `command` agent prints, and what the built-in rules and SARIF readers produce too.
+//!
+//! One shape for all of them, so that one gate ([`super::admit`]) holds for all of them.
+
+use super::scale::{Blast, Confidence, Justification, Severity};
+use crate::ids::{CategoryCode, FindingId, RepoPath};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A reviewer's whole answer. Zero findings is a valid result (PR-56).
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "Tribunal reviewer report, version 1")]
+pub struct Report {
+    #[serde(default)]
+    pub findings: Vec<Claim>,
+    /// Owned categories that do not apply to this change (PR-59).
+    #[serde(default)]
+    pub not_applicable: Vec<CategoryCode>,
+    /// Owned categories that were looked at and found clean, with what was looked at.
+    #[serde(default)]
+    pub checked_clean: Vec<CleanCheck>,
+    /// One entry for every prior finding that the brief listed (PR-70).
+    #[serde(default)]
+    pub prior: Vec<PriorStatus>,
+    /// What is missing outside this change and blocks it (verdict `BLOCKED`).
+    #[serde(default)]
+    pub missing_prerequisites: Vec<String>,
+    /// Paths the reviewer could not read, with the reason. Left empty: it read all it was given.
+    #[serde(default)]
+    pub unread: Vec<Unread>,
+}
+
+/// One defect claim in the finding contract (PR-57).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Claim {
+    pub category: CategoryCode,
+    pub file: RepoPath,
+    /// Only a hint: the line is found from the evidence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line_start: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line_end: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub severity: Option<Severity>,
+    pub confidence: Confidence,
+    pub blast: Blast,
+    /// Absent means hygiene (PR-60).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub justification: Option<Justification>,
+    /// Lines of the diff, verbatim. Without it the claim is dropped (PR-58).
+    #[serde(default)]
+    pub evidence: String,
+    /// One line: what breaks if this ships.
+    pub failure_mode: String,
+    /// One line: the fix.
+    #[serde(default)]
+    pub mitigation: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub details: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notes: Option<String>,
+    /// Kebab case name of the problem; the category's slug if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slug: Option<String>,
+    /// The drop signal the reviewer saw itself (PR-62).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signal: Option<DropSignal>,
+    /// `spec-auditor`: the sentence of the spec that is violated, verbatim. `evidence` is its code quote.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spec_quote: Option<String>,
+    /// Questions for the spec's author; makes the claim a spec gap (PR-53).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub questions: Vec<String>,
+    /// The fix lies outside this change (verdict map, CF-12).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub mitigation_out_of_scope: bool,
+    /// `true`: code only; `false`: data or contracts are gone once shipped (PR-92). Absent when unclear.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reversible: Option<bool>,
+    /// The rule that fired, for rules and linters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+    /// A replacement that is safe to apply as it stands.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fix: Option<Fix>,
+}
+
+/// Why a claim may not deserve to be said (PR-62, PR-127). Each has one outcome.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum DropSignal {
+    /// (A) needs a refactoring that nobody has planned.
+    Hypothetical,
+    /// (B) about code that the last fix wrote.
+    SelfIntroduced,
+    /// (C) pins how code is called instead of what it must do.
+    CallShape,
+    /// (D) style without effect at run time.
+    Style,
+    /// (E) the author dismissed it earlier, and nothing new is known.
+    Dismissed,
+    /// (F) outside the scope that the change declares.
+    OutOfScope,
+}
+
+/// Whole lines of the new file, replaced by other text. Lines are 1-based and inclusive.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Fix {
+    pub line_start: u32,
+    pub line_end: u32,
+    /// Without the last line's newline. Empty: the lines are deleted.
+    pub replacement: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CleanCheck {
+    pub category: CategoryCode,
+    /// One line: what was looked at.
+    pub evidence: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PriorStatus {
+    pub id: FindingId,
+    pub verification: Verification,
+    /// What changed, or what still stands. A `yes` without it does not count.
+    pub note: String,
+}
+
+/// Is the defect gone? (PR-70, PR-72)
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verification {
+    Yes,
+    Unclear,
+    No,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Unread {
+    pub path: RepoPath,
+    pub reason: String,
+}

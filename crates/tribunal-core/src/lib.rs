@@ -1,0 +1,19 @@
+//! The pure core of Tribunal: the domain, every decision and every wording.
+//!
+//! Nothing here reads a file, a clock, an environment variable or a socket, and no map is unordered: the same input gives the
+//! same output, byte for byte. The folders are the flow of a review: a [`diff`] is planned ([`plan`]), given to reviewers whose
+//! answers become [`findings`], merged ([`combine`]), put into a [`report`] and said ([`publish`]). [`procedure`] holds the state
+//! machines that drive it, [`policy`] what people may set.
+
+// Tests may stop at the first surprise; nothing else may.
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+
+pub mod combine;
+pub mod diff;
+pub mod findings;
+pub mod ids;
+pub mod plan;
+pub mod policy;
+pub mod procedure;
+pub mod publish;
+pub mod report;

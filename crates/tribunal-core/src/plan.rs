@@ -1,0 +1,6 @@
+//! What will be looked at, how far back, and by whom: decided before anyone looks.
+
+pub mod files;
+pub mod flags;
+pub mod mode;
+pub mod panel;

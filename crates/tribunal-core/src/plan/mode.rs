@@ -1,0 +1,147 @@
+//! Whole change, what is new since the last review, or nothing at all (PR-22 to PR-28, PR-34).
+//!
+//! Narrowing is an optimisation, so any doubt widens: another base, other rules, another engine, an incomplete last review, or
+//! a last head that git no longer has.
+
+use crate::ids::Sha;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    Full,
+    Incremental,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RequestedMode {
+    #[default]
+    Auto,
+    Full,
+    Incremental,
+}
+
+/// The last review of the same case, as far as narrowing depends on it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LastReview {
+    pub head: Sha,
+    pub base: Sha,
+    /// Does git still have the head? (PR-25)
+    pub reachable: bool,
+    /// Config, rules, roles, engine and inputs, hashed.
+    pub fingerprint: String,
+    /// Every required role finished.
+    pub complete: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Resolution {
+    Full { widened: Option<Widening> },
+    Incremental { since: Sha },
+    Noop { head: Sha },
+}
+
+/// Why a review that could have been narrow is not. Always said aloud (PR-26).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Widening {
+    Unreachable(Sha),
+    BaseMoved { from: Sha, to: Sha },
+    RulesChanged,
+    LastIncomplete,
+    NothingToBuildOn,
+}
+
+impl Widening {
+    pub fn sentence(&self) -> String {
+        match self {
+            Widening::Unreachable(sha) => {
+                format!(
+                    "the last reviewed head {} is gone (force-push, squash or clean-up), so this is a full review",
+                    sha.short()
+                )
+            }
+            Widening::BaseMoved { from, to } => {
+                format!("the base moved from {} to {}, so this is a full review", from.short(), to.short())
+            }
+            Widening::RulesChanged => {
+                "configuration, rules, roles, inputs or the engine changed since the last review, so this is a full review".into()
+            }
+            Widening::LastIncomplete => "the last review was incomplete, so this is a full review".into(),
+            Widening::NothingToBuildOn => "there is no earlier review to build on, so this is a full review".into(),
+        }
+    }
+}
+
+pub fn resolve(requested: RequestedMode, last: Option<&LastReview>, base: &Sha, head: &Sha, fingerprint: &str) -> Resolution {
+    let forced = match requested {
+        RequestedMode::Full => return Resolution::Full { widened: None },
+        RequestedMode::Auto => false,
+        RequestedMode::Incremental => true,
+    };
+    let Some(last) = last else {
+        return Resolution::Full { widened: forced.then_some(Widening::NothingToBuildOn) };
+    };
+    let widened = if !last.complete {
+        Some(Widening::LastIncomplete)
+    } else if last.fingerprint != fingerprint {
+        Some(Widening::RulesChanged)
+    } else if &last.base != base {
+        Some(Widening::BaseMoved { from: last.base.clone(), to: base.clone() })
+    } else if &last.head != head && !last.reachable {
+        Some(Widening::Unreachable(last.head.clone()))
+    } else {
+        None
+    };
+    match widened {
+        Some(widening) => Resolution::Full { widened: Some(widening) },
+        None if &last.head == head => Resolution::Noop { head: head.clone() },
+        None => Resolution::Incremental { since: last.head.clone() },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn last() -> LastReview {
+        LastReview { head: "h1".into(), base: "b".into(), reachable: true, fingerprint: "f".into(), complete: true }
+    }
+
+    fn auto(last: Option<LastReview>, head: &str) -> Resolution {
+        resolve(RequestedMode::Auto, last.as_ref(), &"b".into(), &head.into(), "f")
+    }
+
+    /// PR-22: the table of the contract.
+    #[test]
+    fn the_mode_table_holds() {
+        assert_eq!(auto(None, "h2"), Resolution::Full { widened: None });
+        assert_eq!(auto(Some(last()), "h2"), Resolution::Incremental { since: "h1".into() });
+        assert_eq!(auto(Some(last()), "h1"), Resolution::Noop { head: "h1".into() });
+        let gone = LastReview { reachable: false, ..last() };
+        assert_eq!(auto(Some(gone), "h2"), Resolution::Full { widened: Some(Widening::Unreachable("h1".into())) });
+        let full = resolve(RequestedMode::Full, Some(&last()), &"b".into(), &"h1".into(), "f");
+        assert_eq!(full, Resolution::Full { widened: None });
+    }
+
+    /// PR-27 was unknown: a forced incremental review with nothing to build on is a full one, announced.
+    #[test]
+    fn a_forced_incremental_review_without_a_last_one_widens() {
+        let forced = resolve(RequestedMode::Incremental, None, &"b".into(), &"h".into(), "f");
+        assert_eq!(forced, Resolution::Full { widened: Some(Widening::NothingToBuildOn) });
+    }
+
+    /// Issue rule: base, rules and engine widen, never narrow; an incomplete review is never built on.
+    #[test]
+    fn any_doubt_widens() {
+        for (changed, why) in [
+            (LastReview { complete: false, ..last() }, Widening::LastIncomplete),
+            (LastReview { fingerprint: "g".into(), ..last() }, Widening::RulesChanged),
+            (LastReview { base: "a".into(), ..last() }, Widening::BaseMoved { from: "a".into(), to: "b".into() }),
+        ] {
+            assert_eq!(auto(Some(changed), "h1"), Resolution::Full { widened: Some(why) });
+        }
+    }
+}

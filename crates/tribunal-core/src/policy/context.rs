@@ -1,0 +1,143 @@
+//! The `context` input (PR-21): prose for the reviewers, and directives that move severity at the merge.
+//!
+//! A directive is a line of its own, so that what moves severity can be read, tested and audited:
+//!
+//! ```text
+//! never lower S*: cardholder data
+//! raise E5 in src/billing/** to P0: billing path
+//! lower T* to P3: spike
+//! only S*: hotfix, everything else can wait
+//! ```
+
+use crate::findings::admit::Admitted;
+use crate::findings::scale::Priority;
+use globset::{Glob, GlobMatcher};
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Directive {
+    pub effect: Effect,
+    /// `S1`, or `S*` for a whole letter.
+    pub category: String,
+    /// `only` turns the category around.
+    pub inverted: bool,
+    pub path: Option<String>,
+    pub reason: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Effect {
+    NeverLower,
+    Raise(Priority),
+    Lower(Priority),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("context line `{line}`: {problem}")]
+pub struct ContextError {
+    pub line: String,
+    pub problem: String,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Context {
+    pub directives: Vec<Directive>,
+    /// Everything that is not a directive.
+    pub prose: String,
+}
+
+pub fn parse_context(text: &str) -> Result<Context, ContextError> {
+    let mut context = Context::default();
+    let mut prose = Vec::new();
+    for line in text.lines() {
+        match directive(line.trim())? {
+            Some(directive) => context.directives.push(directive),
+            None => prose.push(line),
+        }
+    }
+    context.prose = prose.join("\n").trim().to_owned();
+    Ok(context)
+}
+
+fn directive(line: &str) -> Result<Option<Directive>, ContextError> {
+    let words: Vec<&str> = line.split(':').next().unwrap_or(line).split_whitespace().collect();
+    let (verb, rest) = match words.as_slice() {
+        ["never", "lower", rest @ ..] => ("never lower", rest),
+        ["raise", rest @ ..] => ("raise", rest),
+        ["lower", rest @ ..] => ("lower", rest),
+        ["only", rest @ ..] => ("only", rest),
+        _ => return Ok(None),
+    };
+    let fail = |problem: &str| ContextError { line: line.to_owned(), problem: problem.to_owned() };
+    // Prose may begin with one of these words; a category behind it is what makes a directive.
+    let Some(category) = rest.first().filter(|word| is_category_pattern(word)) else { return Ok(None) };
+    let reason = line.split_once(':').map(|(_, reason)| reason.trim().to_owned()).unwrap_or_default();
+    if reason.is_empty() {
+        return Err(fail("a directive must say why, after a colon"));
+    }
+    let (path, target) = match &rest[1..] {
+        [] => (None, None),
+        ["in", path] => (Some((*path).to_owned()), None),
+        ["to", level] => (None, Some(*level)),
+        ["in", path, "to", level] => (Some((*path).to_owned()), Some(*level)),
+        _ => return Err(fail("expected `[in GLOB] [to P0…P3]` after the category")),
+    };
+    if let Some(glob) = &path {
+        Glob::new(glob).map_err(|error| fail(&error.to_string()))?;
+    }
+    let level = |target: Option<&str>| match target {
+        Some(text) => text.parse::<Priority>().map_err(|problem| fail(&problem)),
+        None => Err(fail("say to which priority: `to P1`")),
+    };
+    let (effect, inverted) = match verb {
+        "never lower" => (Effect::NeverLower, false),
+        "raise" => (Effect::Raise(level(target)?), false),
+        "lower" => (Effect::Lower(level(target)?), false),
+        _ => (Effect::Lower(Priority::P3), true),
+    };
+    Ok(Some(Directive { effect, category: (*category).to_owned(), inverted, path, reason }))
+}
+
+fn is_category_pattern(word: &str) -> bool {
+    word == "*"
+        || crate::findings::category::is_category_code(word)
+        || word.strip_suffix('*').is_some_and(|letters| !letters.is_empty() && letters.chars().all(|c| c.is_ascii_uppercase()))
+}
+
+impl Directive {
+    pub fn applies(&self, finding: &Admitted) -> bool {
+        let code = finding.category.as_str();
+        let category_fits = match self.category.strip_suffix('*') {
+            Some(letters) => code.starts_with(letters),
+            None => code == self.category,
+        };
+        let path_fits =
+            self.path.as_deref().is_none_or(|glob| matcher(glob).is_some_and(|glob| glob.is_match(finding.path.as_str())));
+        path_fits && (category_fits != self.inverted)
+    }
+}
+
+fn matcher(glob: &str) -> Option<GlobMatcher> {
+    Glob::new(glob).ok().map(|glob| glob.compile_matcher())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// PR-21: prose goes to the reviewers, directives to the merge.
+    #[test]
+    fn directives_and_prose_are_told_apart() {
+        let context = parse_context("This is a payment service.\nnever lower S*: cardholder data\nonly a hotfix, please\nraise E5 in src/pay/** to P0: money").unwrap();
+        assert_eq!(context.prose, "This is a payment service.\nonly a hotfix, please");
+        assert_eq!(context.directives.len(), 2);
+        assert_eq!(context.directives[1].effect, Effect::Raise(Priority::P0));
+        assert_eq!(context.directives[1].path.as_deref(), Some("src/pay/**"));
+    }
+
+    #[test]
+    fn a_directive_without_a_reason_is_refused() {
+        assert!(parse_context("lower T* to P3").unwrap_err().to_string().contains("say why"));
+        assert!(parse_context("raise S1: because").is_err());
+    }
+}

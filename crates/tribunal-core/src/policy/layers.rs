@@ -1,0 +1,211 @@
+//! Several sources, one configuration: each layer is checked by itself, so that an error points at its own line; then the later
+//! one wins, key by key, and the winner's source is remembered for `tribunal config show`.
+
+use super::config::Config;
+use std::collections::BTreeMap;
+use toml::{Table, Value};
+
+/// One source of configuration.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Layer {
+    /// As a person would name it: a path, `environment`, `flags`.
+    pub source: String,
+    pub table: Table,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LayerError {
+    pub source: String,
+    /// 1-based.
+    pub line: Option<usize>,
+    pub problem: String,
+    pub help: Option<String>,
+}
+
+impl std::fmt::Display for LayerError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.line {
+            Some(line) => write!(f, "{}:{line}: {}", self.source, self.problem),
+            None => write!(f, "{}: {}", self.source, self.problem),
+        }
+    }
+}
+
+impl std::error::Error for LayerError {}
+
+/// Reads one file. Unknown keys and wrong types are refused here, with the line and, where one is near, the key that was meant.
+pub fn read_layer(source: &str, text: &str) -> Result<Layer, LayerError> {
+    let fail = |error: toml::de::Error| {
+        let problem = error.message().to_owned();
+        LayerError {
+            source: source.to_owned(),
+            line: error.span().map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1),
+            help: suggestion(&problem),
+            problem: problem.split(", expected").next().unwrap_or(&problem).to_owned(),
+        }
+    };
+    let _: Config = toml::from_str(text).map_err(fail)?;
+    let table: Table = toml::from_str(text).map_err(fail)?;
+    Ok(Layer { source: source.to_owned(), table })
+}
+
+/// serde says ``unknown field `x`, expected one of `a`, `b` ``; the nearest of those is what was meant.
+fn suggestion(problem: &str) -> Option<String> {
+    let mut quoted = problem.split('`').skip(1).step_by(2);
+    if !problem.starts_with("unknown field") && !problem.starts_with("unknown variant") {
+        return None;
+    }
+    let typed = quoted.next()?;
+    let known: Vec<&str> = quoted.collect();
+    let nearest = known.iter().min_by_key(|name| distance(typed, name))?;
+    if distance(typed, nearest) <= typed.len().div_ceil(3).max(1) {
+        Some(format!("did you mean `{nearest}`?"))
+    } else {
+        Some(format!("known here: {}", known.join(", ")))
+    }
+}
+
+/// Edit distance with transpositions, which are what fingers do.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];
+    for i in 0..=a.len() {
+        for j in 0..=b.len() {
+            rows[i][j] = if i == 0 || j == 0 {
+                i + j
+            } else {
+                let swap = if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                    rows[i - 2][j - 2] + 1
+                } else {
+                    usize::MAX
+                };
+                (rows[i - 1][j] + 1).min(rows[i][j - 1] + 1).min(rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1])).min(swap)
+            };
+        }
+    }
+    rows[a.len()][b.len()]
+}
+
+/// `TRIBUNAL__REVIEW__FAIL_LEVEL=P1` and the like. Values are TOML where they parse, else plain strings.
+pub fn environment_layer(variables: impl Iterator<Item = (String, String)>) -> Result<Layer, LayerError> {
+    let mut table = Table::new();
+    let mut variables: Vec<_> =
+        variables.filter_map(|(name, value)| Some((name.strip_prefix("TRIBUNAL__")?.to_owned(), value))).collect();
+    variables.sort();
+    for (name, value) in variables {
+        let keys: Vec<String> = name.split("__").map(str::to_ascii_lowercase).collect();
+        let value = toml::from_str::<Table>(&format!("v = {value}"))
+            .ok()
+            .and_then(|mut table| table.remove("v"))
+            .unwrap_or(Value::String(value));
+        insert(&mut table, &keys, value);
+    }
+    let text = table.to_string();
+    let layer = read_layer("environment", &text).map_err(|error| LayerError { line: None, ..error })?;
+    Ok(layer)
+}
+
+fn insert(table: &mut Table, keys: &[String], value: Value) {
+    match keys {
+        [] => {}
+        [last] => {
+            table.insert(last.clone(), value);
+        }
+        [first, rest @ ..] => {
+            let inner = table.entry(first.clone()).or_insert_with(|| Value::Table(Table::new()));
+            if let Value::Table(inner) = inner {
+                insert(inner, rest, value);
+            }
+        }
+    }
+}
+
+#[derive(Debug, Clone)]
+pub struct Merged {
+    pub config: Config,
+    /// Dotted key → the source whose value won, and the value.
+    pub origins: BTreeMap<String, (String, Value)>,
+}
+
+pub fn merge_layers(layers: &[Layer]) -> Result<Merged, LayerError> {
+    let mut table = Table::new();
+    let mut origins = BTreeMap::new();
+    for layer in layers {
+        overlay(&mut table, &layer.table, "", &layer.source, &mut origins);
+    }
+    let config = Config::deserialize_table(table)?;
+    Ok(Merged { config, origins })
+}
+
+fn overlay(into: &mut Table, from: &Table, prefix: &str, source: &str, origins: &mut BTreeMap<String, (String, Value)>) {
+    for (key, value) in from {
+        let path = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
+        match (into.get_mut(key), value) {
+            // An agent is replaced as a whole: half of one and half of another is neither.
+            (Some(Value::Table(inner)), Value::Table(value)) if prefix != "agents" => {
+                overlay(inner, value, &path, source, origins)
+            }
+            (_, Value::Table(value)) if prefix != "agents" => {
+                let mut inner = Table::new();
+                overlay(&mut inner, value, &path, source, origins);
+                into.insert(key.clone(), Value::Table(inner));
+            }
+            _ => {
+                into.insert(key.clone(), value.clone());
+                origins.insert(path, (source.to_owned(), value.clone()));
+            }
+        }
+    }
+}
+
+impl Config {
+    fn deserialize_table(table: Table) -> Result<Config, LayerError> {
+        table.try_into().map_err(|error: toml::de::Error| LayerError {
+            source: "configuration".into(),
+            line: None,
+            problem: error.message().to_owned(),
+            help: None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::combine::verdict::FailLevel;
+
+    #[test]
+    fn an_unknown_key_points_at_its_line_and_at_what_was_meant() {
+        let error = read_layer(".tribunal.toml", "[review]\n\nfail_levle = 'P1'\n").unwrap_err();
+        assert_eq!(error.line, Some(3));
+        assert_eq!(error.help.as_deref(), Some("did you mean `fail_level`?"));
+        assert_eq!(error.to_string(), ".tribunal.toml:3: unknown field `fail_levle`");
+    }
+
+    #[test]
+    fn later_layers_win_key_by_key_and_are_remembered() {
+        let base = read_layer("repo", "[review]\nfail_level='P1'\nbase='main'").unwrap();
+        let over = read_layer("person", "[review]\nfail_level='P2'").unwrap();
+        let merged = merge_layers(&[base, over]).unwrap();
+        assert_eq!(merged.config.review.fail_level, Some(FailLevel::P2));
+        assert_eq!(merged.config.review.base.as_deref(), Some("main"));
+        assert_eq!(merged.origins["review.fail_level"].0, "person");
+        assert_eq!(merged.origins["review.base"].0, "repo");
+    }
+
+    #[test]
+    fn the_environment_spells_keys_with_double_underscores() {
+        let layer = environment_layer(
+            [
+                ("TRIBUNAL__REVIEW__FAIL_LEVEL".to_owned(), "P1".to_owned()),
+                ("TRIBUNAL__FILES__MAX_BYTES".to_owned(), "10".to_owned()),
+            ]
+            .into_iter(),
+        )
+        .unwrap();
+        let merged = merge_layers(&[layer]).unwrap();
+        assert_eq!(merged.config.review.fail_level, Some(FailLevel::P1));
+        assert_eq!(merged.config.files.max_bytes, Some(10));
+        assert!(environment_layer([("TRIBUNAL__REVEW__X".to_owned(), "1".to_owned())].into_iter()).is_err());
+    }
+}

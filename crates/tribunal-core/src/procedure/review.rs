@@ -1,0 +1,291 @@
+//! The review procedure: read the change, call the panel, merge what it says, end in one document.
+//!
+//! ```text
+//! Start ─► ReadChange ─► ChangeRead ─► RunSeat × n ─► SeatFinished × n ─► Done
+//!                     └► ReadFailed ─► Failed      └► nothing to do: Noop, NotRun
+//! ```
+//! The text of the change never enters the state: effects read it again from git by the ids that the state holds.
+
+pub mod finish;
+
+use crate::combine::identity::IdBook;
+use crate::combine::prior::OpenFinding;
+use crate::findings::admit::AdmittedReport;
+use crate::findings::brief::TestDirection;
+use crate::findings::role::Role;
+use crate::ids::{EffectKey, RepoPath, RunId, Sha};
+use crate::plan::files::{Disposition, FileRules, FileSummary};
+use crate::plan::flags::{Flags, flags};
+use crate::plan::mode::{LastReview, Mode, RequestedMode, Resolution, Widening, resolve};
+use crate::plan::panel::{Panel, Seat, dispatch};
+use crate::policy::config::Policy;
+use crate::procedure::{Millis, Step};
+use crate::report::document::Document;
+use crate::report::receipt::RulesDepth;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Raised when a stored state would be read differently. [`State::upgrade`] reads every older one.
+pub const MODEL: u32 = 1;
+
+/// What was asked for; fixed for the life of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Request {
+    pub run: RunId,
+    pub engine: String,
+    pub target: Target,
+    pub mode: RequestedMode,
+    pub spec: Option<String>,
+    pub test_direction: Option<TestDirection>,
+    pub context: Option<String>,
+    pub policy: Policy,
+    pub roles: Vec<Role>,
+    /// Hash of config, rules, roles, inputs and engine.
+    pub fingerprint: String,
+    /// Said before the findings: config of the base used, a role overridden.
+    pub notices: Vec<String>,
+}
+
+/// The two sides to compare. Uncommitted work is a tree of its own, so that a resumed run reads what the first one read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Target {
+    Trees {
+        base: Sha,
+        head: Sha,
+        subject: String,
+    },
+    /// A diff without a repository behind it, kept in the ledger under its hash.
+    Patch {
+        digest: Sha,
+        subject: String,
+    },
+}
+
+impl Target {
+    pub fn base(&self) -> Sha {
+        match self {
+            Target::Trees { base, .. } => base.clone(),
+            Target::Patch { .. } => Sha::from("patch"),
+        }
+    }
+
+    pub fn head(&self) -> Sha {
+        match self {
+            Target::Trees { head, .. } => head.clone(),
+            Target::Patch { digest, .. } => digest.clone(),
+        }
+    }
+
+    pub fn subject(&self) -> &str {
+        match self {
+            Target::Trees { subject, .. } | Target::Patch { subject, .. } => subject,
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct State {
+    pub model: u32,
+    pub request: Request,
+    pub started_at: Millis,
+    pub phase: Phase,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Phase {
+    Reading,
+    Reviewing(Box<Reviewing>),
+    Done(Box<Document>),
+    /// Nothing changed since the last review, whose document still stands.
+    Noop {
+        head: Sha,
+        last_run: RunId,
+    },
+    /// There was nothing to review.
+    NotRun {
+        reason: String,
+    },
+    Failed {
+        reason: String,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Reviewing {
+    pub plan: Plan,
+    pub answers: BTreeMap<String, SeatAnswer>,
+}
+
+/// Everything that was decided before anyone looked.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    pub mode: Mode,
+    pub since: Option<Sha>,
+    pub widened: Option<Widening>,
+    pub flags: Flags,
+    pub panel: Panel,
+    pub files: Vec<PlannedFile>,
+    pub prior: Vec<OpenFinding>,
+    pub prior_clean: Vec<String>,
+    pub ids: IdBook,
+    pub iteration: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PlannedFile {
+    pub file: FileSummary,
+    pub disposition: Disposition,
+    /// False when an incremental review leaves it to the last one.
+    pub in_scope: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Input {
+    Start { request: Box<Request> },
+    ChangeRead(Box<ChangeRead>),
+    ReadFailed { reason: String },
+    SeatFinished { seat: Seat, answer: Box<SeatAnswer> },
+}
+
+/// What the engine learned by reading the change and the ledger.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ChangeRead {
+    pub files: Vec<FileSummary>,
+    pub has_repo: bool,
+    pub last: Option<LastKnown>,
+    pub ids: IdBook,
+}
+
+/// The last review of the same case.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LastKnown {
+    pub run: RunId,
+    pub review: LastReview,
+    pub open: Vec<OpenFinding>,
+    pub clean: Vec<String>,
+    pub iteration: u32,
+    /// Paths that differ between its head and this one; absent when git no longer has it.
+    pub changed_since: Option<BTreeSet<RepoPath>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum SeatAnswer {
+    Report { report: AdmittedReport, depths: BTreeMap<RepoPath, RulesDepth> },
+    Failed { reason: String },
+    TimedOut { after_seconds: u64 },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Effect {
+    ReadChange,
+    RunSeat(Seat),
+}
+
+impl Effect {
+    /// The same effect of the same run has the same key, however often it is asked for.
+    pub fn key(&self, run: &RunId) -> EffectKey {
+        EffectKey(match self {
+            Effect::ReadChange => format!("{run}/read-change"),
+            Effect::RunSeat(seat) => format!("{run}/seat/{seat}"),
+        })
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StepError {
+    #[error("a run must begin with its request")]
+    NotStarted,
+    #[error("this state was written by a newer version of Tribunal (model {0})")]
+    FromTheFuture(u32),
+}
+
+impl State {
+    /// Reads a state of any earlier release.
+    pub fn upgrade(self) -> Result<State, StepError> {
+        if self.model > MODEL { Err(StepError::FromTheFuture(self.model)) } else { Ok(self) }
+    }
+
+    pub fn is_settled(&self) -> bool {
+        match self.phase {
+            Phase::Reading | Phase::Reviewing(_) => false,
+            Phase::Done(_) | Phase::Noop { .. } | Phase::NotRun { .. } | Phase::Failed { .. } => true,
+        }
+    }
+}
+
+/// One step. Inputs that do not fit the phase (a late or repeated answer) change nothing.
+pub fn step(state: Option<State>, input: Input, now: Millis) -> Result<Step<State, Effect>, StepError> {
+    let Some(state) = state else {
+        let Input::Start { request } = input else { return Err(StepError::NotStarted) };
+        let state = State { model: MODEL, request: *request, started_at: now, phase: Phase::Reading };
+        return Ok(Step { state, effects: vec![Effect::ReadChange] });
+    };
+    let State { model, request, started_at, phase } = state;
+    let (phase, effects) = match (phase, input) {
+        (Phase::Reading, Input::ChangeRead(change)) => plan(&request, *change),
+        (Phase::Reading, Input::ReadFailed { reason }) => (Phase::Failed { reason }, Vec::new()),
+        (Phase::Reviewing(mut reviewing), Input::SeatFinished { seat, answer }) => {
+            reviewing.answers.entry(seat.to_string()).or_insert(*answer);
+            let waiting = reviewing.plan.panel.seats.iter().any(|seat| !reviewing.answers.contains_key(&seat.to_string()));
+            if waiting {
+                (Phase::Reviewing(reviewing), Vec::new())
+            } else {
+                (Phase::Done(Box::new(finish::document(&request, *reviewing, started_at, now))), Vec::new())
+            }
+        }
+        (phase, _) => (phase, Vec::new()),
+    };
+    Ok(Step { state: State { model, request, started_at, phase }, effects })
+}
+
+fn plan(request: &Request, change: ChangeRead) -> (Phase, Vec<Effect>) {
+    if change.files.is_empty() {
+        return (
+            Phase::NotRun { reason: format!("nothing to review: {} holds no change", request.target.subject()) },
+            Vec::new(),
+        );
+    }
+    let (base, head) = (request.target.base(), request.target.head());
+    let last = change.last.as_ref().map(|last| &last.review);
+    let resolution = resolve(request.mode, last, &base, &head, &request.fingerprint);
+    let (mode, since, widened) = match resolution {
+        Resolution::Noop { head } => {
+            let last_run = change.last.map(|last| last.run).unwrap_or_else(|| request.run.clone());
+            return (Phase::Noop { head, last_run }, Vec::new());
+        }
+        Resolution::Full { widened } => (Mode::Full, None, widened),
+        Resolution::Incremental { since } => (Mode::Incremental, Some(since), None),
+    };
+    let rules = match FileRules::new(&request.policy.skip, &request.policy.review) {
+        Ok(rules) => rules,
+        Err(reason) => return (Phase::Failed { reason }, Vec::new()),
+    };
+    let flags = flags(&change.files, request.spec.is_some(), change.has_repo);
+    let players = |role: &crate::ids::RoleName| request.policy.panel.get(role).cloned().unwrap_or_default();
+    let panel = dispatch(&request.roles, players, &flags);
+    if panel.seats.is_empty() {
+        return (Phase::Failed { reason: "no reviewer is left: every role is switched off in [panel]".into() }, Vec::new());
+    }
+    let (open, clean, iteration, changed_since) = match change.last {
+        Some(last) if mode == Mode::Incremental => (last.open, last.clean, last.iteration + 1, last.changed_since),
+        Some(last) => (Vec::new(), Vec::new(), last.iteration + 1, None),
+        None => (Vec::new(), Vec::new(), 1, None),
+    };
+    let open_paths: BTreeSet<&RepoPath> = open.iter().map(|open| &open.finding.file).collect();
+    let files = change
+        .files
+        .into_iter()
+        .map(|file| {
+            let in_scope =
+                changed_since.as_ref().is_none_or(|changed| changed.contains(&file.path) || open_paths.contains(&file.path));
+            PlannedFile { disposition: rules.disposition(&file), in_scope, file }
+        })
+        .collect();
+    let effects = panel.seats.iter().cloned().map(Effect::RunSeat).collect();
+    let plan = Plan { mode, since, widened, flags, panel, files, prior: open, prior_clean: clean, ids: change.ids, iteration };
+    (Phase::Reviewing(Box::new(Reviewing { plan, answers: BTreeMap::new() })), effects)
+}
+
+#[cfg(test)]
+mod tests;

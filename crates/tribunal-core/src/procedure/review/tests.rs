@@ -1,0 +1,191 @@
+use super::*;
+use crate::diff::change::FileStatus;
+use crate::findings::role::built_in_roles;
+use crate::plan::files::ContentKind;
+use crate::policy::config::Config;
+
+fn request() -> Request {
+    let roles = built_in_roles().unwrap();
+    let names: Vec<_> = roles.iter().map(|role| role.name.clone()).collect();
+    Request {
+        run: "r1".into(),
+        engine: "0.1.0".into(),
+        target: Target::Trees { base: "b".into(), head: "h".into(), subject: "x against main".into() },
+        mode: RequestedMode::Auto,
+        spec: None,
+        test_direction: None,
+        context: None,
+        policy: Policy::new(&Config::default(), &names).unwrap(),
+        roles,
+        fingerprint: "f".into(),
+        notices: Vec::new(),
+    }
+}
+
+fn file(path: &str) -> FileSummary {
+    FileSummary {
+        path: path.into(),
+        old_path: None,
+        status: FileStatus::Modified,
+        content: ContentKind::Text,
+        added: 60,
+        removed: 0,
+        bytes: None,
+        says_generated: false,
+        too_large: false,
+    }
+}
+
+fn change(files: Vec<FileSummary>) -> Input {
+    Input::ChangeRead(Box::new(ChangeRead { files, has_repo: true, last: None, ids: IdBook::default() }))
+}
+
+fn begin(files: Vec<FileSummary>) -> (State, Vec<Effect>) {
+    let started = step(None, Input::Start { request: Box::new(request()) }, 1).unwrap();
+    assert_eq!(started.effects, vec![Effect::ReadChange]);
+    let planned = step(Some(started.state), change(files), 2).unwrap();
+    (planned.state, planned.effects)
+}
+
+fn report() -> Box<SeatAnswer> {
+    Box::new(SeatAnswer::Report { report: AdmittedReport::default(), depths: BTreeMap::new() })
+}
+
+fn seats(effects: &[Effect]) -> Vec<Seat> {
+    effects
+        .iter()
+        .filter_map(|effect| match effect {
+            Effect::RunSeat(seat) => Some(seat.clone()),
+            Effect::ReadChange => None,
+        })
+        .collect()
+}
+
+fn play(mut state: State, answers: Vec<(Seat, Box<SeatAnswer>)>) -> State {
+    for (seat, answer) in answers {
+        state = step(Some(state), Input::SeatFinished { seat, answer }, 3).unwrap().state;
+    }
+    state
+}
+
+fn document(state: State) -> Document {
+    match state.phase {
+        Phase::Done(document) => *document,
+        other => panic!("not done: {other:?}"),
+    }
+}
+
+/// PR-3, PR-4: the panel is called at once, and nobody else reviews.
+#[test]
+fn the_panel_is_called_in_one_step() {
+    let (state, effects) = begin(vec![file("a.py")]);
+    assert_eq!(
+        seats(&effects).iter().map(|seat| seat.role.as_str()).collect::<Vec<_>>(),
+        ["security-reviewer", "staff-engineer", "sdet"]
+    );
+    assert!(!state.is_settled());
+}
+
+/// PR-10: a review is not passed before every report was read.
+#[test]
+fn a_review_ends_only_with_the_last_answer() {
+    let (state, effects) = begin(vec![file("a.py")]);
+    let mut seats = seats(&effects);
+    let last = seats.pop().unwrap();
+    let state = play(state, seats.into_iter().map(|seat| (seat, report())).collect());
+    assert!(!state.is_settled());
+    let done = document(play(state, vec![(last, report())]));
+    assert_eq!(done.outcome.word(), "clean");
+    assert_eq!(done.exit_code(), 0);
+}
+
+/// PR-6, PR-46, PR-97, design rule 1: one failure gives incomplete, never clean, and is named.
+#[test]
+fn a_failed_reviewer_makes_the_review_incomplete() {
+    let (state, effects) = begin(vec![file("a.py")]);
+    let answers = seats(&effects)
+        .into_iter()
+        .map(|seat| {
+            if seat.role.as_str() == "sdet" {
+                (seat, Box::new(SeatAnswer::Failed { reason: "garbage".into() }))
+            } else {
+                (seat, report())
+            }
+        })
+        .collect();
+    let done = document(play(state, answers));
+    assert_eq!((done.outcome.word(), done.exit_code()), ("incomplete", 3));
+    assert!(done.summary_line.contains("Partial — sdet failed"), "{}", done.summary_line);
+    assert_eq!(done.subagent_failures[0].reason, "garbage");
+}
+
+/// PR-7: when all fail there is no review.
+#[test]
+fn when_all_fail_nothing_is_approved() {
+    let (state, effects) = begin(vec![file("a.py")]);
+    let answers = seats(&effects).into_iter().map(|seat| (seat, Box::new(SeatAnswer::TimedOut { after_seconds: 5 }))).collect();
+    let done = document(play(state, answers));
+    assert_eq!(done.exit_code(), 3);
+    assert!(done.summary_line.contains("3/3 reviewers failed"), "{}", done.summary_line);
+    assert!(!done.summary_line.contains("Approved"));
+}
+
+/// Coverage: a file that was too large to read is a hole, and a hole is never green.
+#[test]
+fn an_unread_file_makes_the_review_incomplete() {
+    let (state, effects) = begin(vec![file("a.py"), FileSummary { too_large: true, ..file("big.json") }]);
+    let done = document(play(state, seats(&effects).into_iter().map(|seat| (seat, report())).collect()));
+    assert_eq!(done.exit_code(), 3);
+    assert!(done.notices.iter().any(|notice| notice.contains("big.json was not read")));
+    assert_eq!(done.receipt.coverage.files, 2);
+}
+
+/// A change without files is not reviewed, and not green.
+#[test]
+fn nothing_to_review_is_not_a_review() {
+    let (state, effects) = begin(vec![]);
+    assert!(effects.is_empty());
+    assert!(matches!(state.phase, Phase::NotRun { .. }));
+}
+
+/// PR-28, PR-34, PR-101: nothing new since the last review: no dispatch.
+#[test]
+fn the_same_head_is_a_noop() {
+    let started = step(None, Input::Start { request: Box::new(request()) }, 1).unwrap().state;
+    let last = LastKnown {
+        run: "r0".into(),
+        review: LastReview { head: "h".into(), base: "b".into(), reachable: true, fingerprint: "f".into(), complete: true },
+        open: vec![],
+        clean: vec![],
+        iteration: 1,
+        changed_since: Some(BTreeSet::new()),
+    };
+    let read = ChangeRead { files: vec![file("a.py")], has_repo: true, last: Some(last), ids: IdBook::default() };
+    let planned = step(Some(started), Input::ChangeRead(Box::new(read)), 2).unwrap();
+    assert!(planned.effects.is_empty());
+    assert!(matches!(planned.state.phase, Phase::Noop { last_run, .. } if last_run.as_str() == "r0"));
+}
+
+/// Late and repeated answers change nothing: an effect may be run twice.
+#[test]
+fn a_repeated_answer_changes_nothing() {
+    let (state, effects) = begin(vec![file("a.py")]);
+    let seat = seats(&effects).remove(0);
+    let once = play(state, vec![(seat.clone(), report())]);
+    let twice = play(once.clone(), vec![(seat, Box::new(SeatAnswer::Failed { reason: "late".into() }))]);
+    assert_eq!(once, twice);
+}
+
+/// A state goes to the ledger and comes back the same.
+#[test]
+fn states_survive_storage() {
+    let (state, _) = begin(vec![file("a.py")]);
+    let text = serde_json::to_string(&state).unwrap();
+    assert_eq!(serde_json::from_str::<State>(&text).unwrap(), state);
+}
+
+#[test]
+fn a_state_of_a_later_release_is_refused() {
+    let (state, _) = begin(vec![file("a.py")]);
+    assert_eq!(State { model: 99, ..state }.upgrade(), Err(StepError::FromTheFuture(99)));
+}

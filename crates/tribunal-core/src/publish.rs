@@ -1,0 +1,8 @@
+//! Everything Tribunal says about a review, in every format. Nothing is worded anywhere else.
+
+pub mod inline;
+pub mod markdown;
+pub mod rdjson;
+pub mod sarif;
+pub mod sticky;
+pub mod summary;

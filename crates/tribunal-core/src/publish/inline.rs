@@ -1,0 +1,92 @@
+//! The body of an inline comment (PR-90 to PR-93), as it would be published.
+
+use super::markdown::{fenced, inert};
+use crate::combine::finding::Finding;
+use crate::findings::anchor::Side;
+use crate::findings::scale::{Justification, Priority};
+use serde::Serialize;
+
+/// One comment on one line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct InlineComment {
+    pub path: String,
+    pub line: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start_line: Option<u32>,
+    pub side: &'static str,
+    pub body: String,
+}
+
+pub fn inline_comments(findings: &[Finding]) -> Vec<InlineComment> {
+    findings.iter().filter(|finding| finding.inline).map(inline_comment).collect()
+}
+
+fn inline_comment(finding: &Finding) -> InlineComment {
+    InlineComment {
+        path: finding.file.0.clone(),
+        line: finding.line_end,
+        start_line: (finding.line_start != finding.line_end).then_some(finding.line_start),
+        side: match finding.side {
+            Side::New => "RIGHT",
+            Side::Old => "LEFT",
+        },
+        body: inline_body(finding),
+    }
+}
+
+pub fn inline_body(finding: &Finding) -> String {
+    let colour = match finding.p_code {
+        Priority::P0 => "red",
+        Priority::P1 => "orange",
+        Priority::P2 | Priority::P3 | Priority::Q => "yellow",
+    };
+    let code = finding.p_code.code();
+    let mut body = format!("**![{code}](https://img.shields.io/badge/{code}-{colour}) {}**\n\n", finding.slug);
+    body.push_str(&format!("**Failure mode**: {}\n\n", inert(&finding.failure_mode)));
+    if !finding.mitigation.is_empty() {
+        body.push_str(&format!("**Mitigation**: {}\n\n", inert(&finding.mitigation)));
+    }
+    if let Some(fix) = suggestion(finding) {
+        body.push_str(&format!("{fix}\n\n"));
+    }
+    let sign = match finding.side {
+        Side::New => '+',
+        Side::Old => '-',
+    };
+    let evidence: Vec<String> = finding.evidence.lines().map(|line| format!("{sign}{line}")).collect();
+    body.push_str(&format!("<details><summary>Evidence</summary>\n\n{}\n\n</details>\n\n", fenced("diff", &evidence.join("\n"))));
+    if !finding.also.is_empty() {
+        let also: Vec<String> = finding.also.iter().map(|text| format!("- {}", inert(text))).collect();
+        body.push_str(&format!("<details><summary>Also said of this place</summary>\n\n{}\n\n</details>\n\n", also.join("\n")));
+    }
+    body.push_str(&format!("<sub>{}</sub>\n", facts(finding)));
+    body.push_str(&format!("<!-- pr-review:finding-id={} -->\n", finding.id));
+    body.push_str(&format!("<!-- pr-review:justification={} -->\n", finding.justification.word()));
+    body
+}
+
+/// `blast: … · reversible · confidence: … · justification: …`; an unclear reversibility is left out (PR-92).
+fn facts(finding: &Finding) -> String {
+    let mut parts = vec![format!("blast: {}", finding.blast.word())];
+    match finding.reversible {
+        Some(true) => parts.push("reversible".into()),
+        Some(false) => parts.push("not reversible".into()),
+        None => {}
+    }
+    parts.push(format!("confidence: {}", finding.confidence.word()));
+    if finding.justification != Justification::Hygiene {
+        parts.push(format!("justification: {}", finding.justification.word()));
+    }
+    let agents: std::collections::BTreeSet<_> = finding.agreement.iter().map(|voice| &voice.agent).collect();
+    if agents.len() > 1 {
+        parts.push(format!("{} reviewers agree", agents.len()));
+    }
+    parts.join(" · ")
+}
+
+/// A suggestion block replaces exactly the anchored lines, so it is offered only when the fix does too.
+fn suggestion(finding: &Finding) -> Option<String> {
+    let fix = finding.fix.as_ref()?;
+    let same = finding.side == Side::New && (fix.line_start, fix.line_end) == (finding.line_start, finding.line_end);
+    same.then(|| fenced("suggestion", &fix.replacement))
+}

@@ -1,0 +1,57 @@
+//! rdjson, the diagnostic format of reviewdog.
+
+use crate::combine::finding::Finding;
+use crate::findings::anchor::Side;
+use crate::findings::scale::Priority;
+use crate::report::document::Document;
+use serde_json::{Value, json};
+
+pub fn rdjson(document: &Document) -> String {
+    let diagnostics: Vec<Value> = document.findings.iter().filter(|finding| finding.side == Side::New).map(diagnostic).collect();
+    // Deleted code has no line in the new file; it is told without one rather than left out.
+    let deleted = document.findings.iter().filter(|finding| finding.side == Side::Old).map(|finding| {
+        json!({ "message": message(finding), "location": { "path": finding.file.as_str() }, "severity": severity(finding.p_code),
+                "code": { "value": finding.slug }, "source": source() })
+    });
+    let worst = document.findings.iter().map(|finding| finding.p_code).min();
+    let body = json!({
+        "source": source(),
+        "severity": worst.map_or("INFO", severity),
+        "diagnostics": diagnostics.into_iter().chain(deleted).collect::<Vec<_>>(),
+    });
+    serde_json::to_string_pretty(&body).map(|text| text + "\n").unwrap_or_default()
+}
+
+fn source() -> Value {
+    json!({ "name": "tribunal" })
+}
+
+fn severity(priority: Priority) -> &'static str {
+    match priority {
+        Priority::P0 => "ERROR",
+        Priority::P1 => "WARNING",
+        Priority::P2 | Priority::P3 | Priority::Q => "INFO",
+    }
+}
+
+fn message(finding: &Finding) -> String {
+    format!("{} {}: {} {}", finding.id, finding.p_code, finding.failure_mode, finding.mitigation).trim_end().to_owned()
+}
+
+fn diagnostic(finding: &Finding) -> Value {
+    let mut value = json!({
+        "message": message(finding),
+        // Without columns, reviewdog reads a range of whole lines, both ends included.
+        "location": { "path": finding.file.as_str(), "range": { "start": { "line": finding.line_start }, "end": { "line": finding.line_end } } },
+        "severity": severity(finding.p_code),
+        "code": { "value": finding.slug },
+        "source": source(),
+    });
+    if let Some(fix) = &finding.fix {
+        value["suggestions"] = json!([{
+            "range": { "start": { "line": fix.line_start }, "end": { "line": fix.line_end } },
+            "text": fix.replacement,
+        }]);
+    }
+    value
+}

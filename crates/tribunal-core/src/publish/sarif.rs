@@ -1,0 +1,118 @@
+//! SARIF 2.1.0, for code scanning and editors.
+
+use crate::combine::finding::Finding;
+use crate::combine::verdict::Outcome;
+use crate::findings::anchor::Side;
+use crate::findings::scale::Priority;
+use crate::report::document::Document;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+pub const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
+
+pub fn sarif(document: &Document) -> String {
+    let mut rules: BTreeMap<&str, &Finding> = BTreeMap::new();
+    for finding in &document.findings {
+        rules.entry(finding.slug.as_str()).or_insert(finding);
+    }
+    let indices: BTreeMap<&str, usize> = rules.keys().enumerate().map(|(index, slug)| (*slug, index)).collect();
+    let complete = matches!(document.outcome, Outcome::Clean | Outcome::Findings);
+    let notifications: Vec<Value> = document
+        .subagent_failures
+        .iter()
+        .map(|failure| json!({ "level": "error", "message": { "text": format!("{} ({}): {}", failure.seat.role, failure.seat.agent, failure.reason) } }))
+        .chain(document.notices.iter().map(|notice| json!({ "level": "note", "message": { "text": notice } })))
+        .collect();
+    let body = json!({
+        "$schema": SCHEMA,
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": {
+                "name": "Tribunal",
+                "semanticVersion": document.receipt.engine,
+                "rules": rules.values().map(|finding| rule(finding)).collect::<Vec<_>>(),
+            }},
+            "invocations": [{ "executionSuccessful": complete, "toolExecutionNotifications": notifications }],
+            "results": document.findings.iter().map(|finding| result(finding, &indices)).collect::<Vec<_>>(),
+            "columnKind": "unicodeCodePoints",
+            "properties": { "tribunal/receipt": document.receipt, "tribunal/summary": document.summary_line },
+        }],
+    });
+    serde_json::to_string_pretty(&body).map(|text| text + "\n").unwrap_or_default()
+}
+
+fn level(priority: Priority) -> &'static str {
+    match priority {
+        Priority::P0 => "error",
+        Priority::P1 => "warning",
+        Priority::P2 | Priority::P3 | Priority::Q => "note",
+    }
+}
+
+fn rule(finding: &Finding) -> Value {
+    json!({
+        "id": finding.slug,
+        "shortDescription": { "text": finding.category },
+        "fullDescription": { "text": finding.failure_mode },
+        "help": { "text": if finding.mitigation.is_empty() { &finding.failure_mode } else { &finding.mitigation } },
+        "defaultConfiguration": { "level": level(finding.p_code) },
+        "properties": { "category": finding.category_code.as_str() },
+    })
+}
+
+fn result(finding: &Finding, indices: &BTreeMap<&str, usize>) -> Value {
+    let uri = uri(finding.file.as_str());
+    let mut location = json!({ "physicalLocation": { "artifactLocation": { "uri": uri, "uriBaseId": "%SRCROOT%" } } });
+    if finding.side == Side::New {
+        location["physicalLocation"]["region"] = json!({
+            "startLine": finding.line_start, "endLine": finding.line_end, "snippet": { "text": finding.evidence }
+        });
+    }
+    if !finding.symbol.is_empty() {
+        location["logicalLocations"] = json!([{ "fullyQualifiedName": finding.symbol }]);
+    }
+    let mut value = json!({
+        "ruleId": finding.slug,
+        "ruleIndex": indices.get(finding.slug.as_str()).copied().unwrap_or(0),
+        "level": level(finding.p_code),
+        "message": { "text": format!("{} {}", finding.failure_mode, finding.mitigation).trim_end() },
+        "locations": [location],
+        "partialFingerprints": { "tribunalFindingKey/v1": finding.key.as_str() },
+        "properties": {
+            "tribunal/id": finding.id, "tribunal/priority": finding.p_code.code(), "tribunal/confidence": finding.confidence.word(),
+            "tribunal/blast": finding.blast.word(), "tribunal/agreement": finding.agreement,
+        },
+    });
+    if let Some(fix) = finding.fix.as_ref().filter(|_| finding.side == Side::New) {
+        value["fixes"] = json!([{
+            "description": { "text": if finding.mitigation.is_empty() { &finding.failure_mode } else { &finding.mitigation } },
+            "artifactChanges": [{
+                "artifactLocation": { "uri": uri, "uriBaseId": "%SRCROOT%" },
+                "replacements": [{
+                    // Whole lines: from the first column of the first to the first column after the last.
+                    "deletedRegion": { "startLine": fix.line_start, "startColumn": 1, "endLine": fix.line_end + 1, "endColumn": 1 },
+                    "insertedContent": { "text": format!("{}\n", fix.replacement) },
+                }],
+            }],
+        }]);
+    }
+    value
+}
+
+/// A path as a relative URI: everything outside the unreserved set and `/` is percent-encoded.
+fn uri(path: &str) -> String {
+    path.bytes()
+        .map(|byte| match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => char::from(byte).to_string(),
+            _ => format!("%{byte:02X}"),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn odd_paths_become_valid_uris() {
+        assert_eq!(super::uri("a b/ü:c.rs"), "a%20b/%C3%BC%3Ac.rs");
+    }
+}

@@ -1,0 +1,99 @@
+//! The summary line (PR-80, PR-82), the same on the terminal, in JSON and in the sticky comment.
+
+use crate::combine::finding::Finding;
+use crate::combine::verdict::Tier;
+use crate::findings::scale::Priority;
+use crate::report::document::SeatFailure;
+
+/// What is missing from a review, if anything.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Partial {
+    words: Option<String>,
+}
+
+impl Partial {
+    pub fn new(failures: &[SeatFailure], seats: usize, unread: usize) -> Self {
+        let mut parts = Vec::new();
+        match failures {
+            [] => {}
+            [one] => parts.push(format!("{} failed", one.seat.role)),
+            many => {
+                let names: Vec<&str> = many.iter().map(|failure| failure.seat.role.as_str()).collect();
+                // The original always said "of 4"; this is how many were asked (PR-46).
+                parts.push(format!("{}/{seats} reviewers failed: {}", many.len(), names.join(", ")));
+            }
+        }
+        if unread > 0 {
+            parts.push(format!("{unread} file{} not read", if unread == 1 { "" } else { "s" }));
+        }
+        Self { words: (!parts.is_empty()).then(|| format!("⚠️ Partial — {}", parts.join(", "))) }
+    }
+}
+
+pub fn status_wording(partial: &Partial, tier: Tier) -> String {
+    match (&partial.words, tier) {
+        (None, _) => tier.wording().to_owned(),
+        // Half a review approves nothing.
+        (Some(words), Tier::Approved | Tier::ApprovedWithNotes) => format!("{words} · no verdict"),
+        (Some(words), Tier::Blocking | Tier::ReviewBeforeMerge) => format!("{words} · {}", tier.wording()),
+    }
+}
+
+pub fn summary_line(partial: &Partial, tier: Tier, findings: &[Finding], gaps: usize, clean: usize) -> String {
+    let total = findings.len() + gaps;
+    let buckets: Vec<String> = Priority::ALL
+        .into_iter()
+        .filter_map(|priority| {
+            let mut count = findings.iter().filter(|finding| finding.p_code == priority).count();
+            if priority == Priority::Q {
+                count += gaps;
+            }
+            (count > 0).then(|| format!("{priority}×{count}"))
+        })
+        .collect();
+    let mut line =
+        format!("**Review: {}** · {total} finding{}", status_wording(partial, tier), if total == 1 { "" } else { "s" });
+    if !buckets.is_empty() {
+        line.push_str(&format!(" ({})", buckets.join(", ")));
+    }
+    if clean > 0 {
+        line.push_str(&format!(" · ✅ {clean} clean"));
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::panel::Seat;
+
+    fn failure(role: &str) -> SeatFailure {
+        SeatFailure { seat: Seat { role: role.into(), agent: "x".into() }, reason: "r".into() }
+    }
+
+    /// PR-82: zero buckets are left out.
+    #[test]
+    fn a_clean_review_counts_what_was_clean() {
+        let line = summary_line(&Partial::new(&[], 3, 0), Tier::Approved, &[], 0, 11);
+        assert_eq!(line, "**Review: ✅ Approved** · 0 findings · ✅ 11 clean");
+    }
+
+    /// PR-6, PR-46: a failed reviewer is named, and the number asked is the number asked.
+    #[test]
+    fn failures_stand_in_front() {
+        let one = Partial::new(&[failure("security-reviewer")], 3, 0);
+        assert_eq!(
+            summary_line(&one, Tier::ReviewBeforeMerge, &[], 0, 0),
+            "**Review: ⚠️ Partial — security-reviewer failed · ⚠️ Review before merge** · 0 findings"
+        );
+        let two = Partial::new(&[failure("security-reviewer"), failure("sdet")], 3, 0);
+        assert!(status_wording(&two, Tier::Blocking).starts_with("⚠️ Partial — 2/3 reviewers failed: security-reviewer, sdet"));
+    }
+
+    /// Design rule 1: a partial review never reads as approved.
+    #[test]
+    fn a_partial_review_is_never_approved() {
+        let wording = status_wording(&Partial::new(&[failure("sdet")], 3, 0), Tier::Approved);
+        assert!(!wording.contains("Approved"), "{wording}");
+    }
+}

@@ -1,0 +1,61 @@
+//! The one document a review ends in. Every format (terminal, JSON, SARIF, rdjson, Markdown) is a view of it.
+
+use super::receipt::Receipt;
+use crate::combine::CleanSlug;
+use crate::combine::finding::{Finding, SpecGap};
+use crate::combine::prior::PriorVerification;
+use crate::combine::verdict::{FailLevel, Outcome, Status, Tier, Verdict, exit_code};
+use crate::findings::admit::Dropped;
+use crate::ids::Sha;
+use crate::plan::panel::Seat;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// PR-36's document with its key names, extended by what a receipt needs. Version 1; keys are only ever added.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "Tribunal review document, version 1")]
+pub struct Document {
+    pub version: u32,
+    /// Always `local` until a forge is involved.
+    pub mode: String,
+    pub base: Sha,
+    pub head: Sha,
+    pub last_sha: Option<Sha>,
+    pub status: Status,
+    /// The severity tier, which `partial-failure` would hide (PR-38).
+    pub tier: Tier,
+    pub outcome: Outcome,
+    pub verdict: Verdict,
+    pub subagent_failures: Vec<SeatFailure>,
+    pub summary_line: String,
+    pub findings: Vec<Finding>,
+    pub spec_gaps: Vec<SpecGap>,
+    pub prior_verifications: Vec<PriorVerification>,
+    pub checked_and_clean: Vec<CleanSlug>,
+    pub missing_prerequisites: Vec<String>,
+    /// Claims that were not kept, and why. Never silent.
+    pub dropped: Vec<Dropped>,
+    /// What a reader should know before the findings: a widened review, files that were not read, who looked.
+    pub notices: Vec<String>,
+    pub fail_level: FailLevel,
+    pub receipt: Receipt,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SeatFailure {
+    #[serde(flatten)]
+    pub seat: Seat,
+    pub reason: String,
+}
+
+impl Document {
+    pub fn exit_code(&self) -> u8 {
+        exit_code(self.outcome, &self.findings, self.fail_level)
+    }
+
+    /// The bytes that are stored, compared and printed with `--format json`.
+    pub fn to_json(&self) -> String {
+        // A struct of strings, numbers and lists always serialises.
+        serde_json::to_string_pretty(self).map(|text| text + "\n").unwrap_or_default()
+    }
+}

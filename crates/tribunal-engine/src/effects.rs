@@ -1,0 +1,170 @@
+//! Effects of the review procedure: `run(effect) -> input`. Running one twice does no harm, and none of them posts anything.
+
+mod seat;
+
+use crate::{EngineError, Listener, Progress};
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
+use tribunal_agent::rules::compile::RuleSet;
+use tribunal_agent::rules::load::RuleError;
+use tribunal_agent::rules::scan::Scan;
+use tribunal_core::combine::identity::IdBook;
+use tribunal_core::combine::prior::OpenFinding;
+use tribunal_core::combine::verdict::Outcome;
+use tribunal_core::diff::apply::apply_hunks;
+use tribunal_core::diff::change::AddedLines;
+use tribunal_core::diff::parse::parse_diff;
+use tribunal_core::ids::{FindingId, FindingKey, RepoPath, RunId};
+use tribunal_core::plan::files::summarise;
+use tribunal_core::plan::mode::LastReview;
+use tribunal_core::procedure::review::{ChangeRead, Effect, Input, LastKnown, Phase, State, Target};
+use tribunal_core::report::document::Document;
+use tribunal_forge::git::change::ReadChange;
+use tribunal_forge::git::{GitError, Repository};
+use tribunal_store::Ledger;
+
+/// What effects need. The caches only save work: everything in them can be read again from git and the ledger.
+pub struct Effects {
+    pub ledger: Arc<Ledger>,
+    pub repository: Option<Arc<Repository>>,
+    pub rules: Arc<RuleSet>,
+    pub listener: Listener,
+    change: OnceLock<Arc<ReadChange>>,
+    scan: OnceLock<Result<Arc<Scan>, RuleError>>,
+    window: OnceLock<Arc<BTreeMap<RepoPath, AddedLines>>>,
+}
+
+impl Effects {
+    pub fn new(ledger: Arc<Ledger>, repository: Option<Arc<Repository>>, rules: Arc<RuleSet>, listener: Listener) -> Self {
+        Self { ledger, repository, rules, listener, change: OnceLock::new(), scan: OnceLock::new(), window: OnceLock::new() }
+    }
+
+    pub async fn run(self: Arc<Self>, effect: Effect, state: Arc<State>, case_id: Arc<str>) -> Result<Input, EngineError> {
+        match effect {
+            Effect::ReadChange => self.read_change(state, &case_id).await,
+            Effect::RunSeat(seat) => {
+                let patch = self.patch_bytes(&state.request.target).await?;
+                let (worker, state) = (Arc::clone(&self), Arc::clone(&state));
+                blocking(move || worker.run_seat(seat, &state, patch)).await?
+            }
+        }
+    }
+
+    async fn read_change(self: Arc<Self>, state: Arc<State>, case_id: &str) -> Result<Input, EngineError> {
+        (self.listener)(Progress::Reading);
+        let names = self.ledger.names(case_id).await?;
+        let last = self.ledger.last_document(case_id).await?;
+        let iteration = self.ledger.count_documents(case_id).await?;
+        let patch = self.patch_bytes(&state.request.target).await?;
+        let worker = Arc::clone(&self);
+        let read = blocking(move || -> Result<ChangeRead, GitError> {
+            let change = worker.change(&state, patch)?;
+            let last = last.and_then(|row| worker.last_known(&state, &row.body, &row.run, iteration));
+            let ids =
+                names.into_iter().map(|(key, n)| (FindingKey(key), FindingId(u32::try_from(n).unwrap_or(u32::MAX)))).collect();
+            Ok(ChangeRead {
+                files: change.files.clone(),
+                has_repo: matches!(state.request.target, Target::Trees { .. }),
+                last,
+                ids: IdBook::from_names(ids),
+            })
+        })
+        .await?;
+        Ok(match read {
+            Ok(change) => Input::ChangeRead(Box::new(change)),
+            Err(error) => Input::ReadFailed { reason: error.to_string() },
+        })
+    }
+
+    async fn patch_bytes(&self, target: &Target) -> Result<Option<Vec<u8>>, EngineError> {
+        match target {
+            Target::Trees { .. } => Ok(None),
+            Target::Patch { digest, .. } => Ok(self.ledger.blob(digest.as_str()).await?),
+        }
+    }
+
+    /// The change under review, read once per process.
+    fn change(&self, state: &State, patch: Option<Vec<u8>>) -> Result<Arc<ReadChange>, GitError> {
+        if let Some(change) = self.change.get() {
+            return Ok(Arc::clone(change));
+        }
+        let read = match &state.request.target {
+            Target::Trees { base, head, .. } => self.repository()?.read_change(base, head, state.request.policy.max_bytes)?,
+            Target::Patch { .. } => self.read_patch(&patch.unwrap_or_default())?,
+        };
+        Ok(Arc::clone(self.change.get_or_init(|| Arc::new(read))))
+    }
+
+    fn repository(&self) -> Result<&Repository, GitError> {
+        self.repository.as_deref().ok_or_else(|| GitError::Hollow("the run names trees, but there is no repository".into()))
+    }
+
+    /// A bare diff. Whole files are had where this repository holds the objects that its `index` lines name.
+    fn read_patch(&self, bytes: &[u8]) -> Result<ReadChange, GitError> {
+        let mut change = parse_diff(bytes)?;
+        if let Some(repository) = &self.repository {
+            let objects = index_lines(bytes);
+            for file in &mut change.files {
+                let Some((old, new)) = objects.get(file.path.as_str()) else { continue };
+                let text = |id: &str| repository.blob(id).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+                file.new_text = text(new).or_else(|| apply_hunks(&text(old)?, &file.hunks)).map(Arc::from);
+            }
+        }
+        let files = summarise(&change);
+        Ok(ReadChange { change, files })
+    }
+
+    fn last_known(&self, state: &State, body: &str, run: &str, iteration: i64) -> Option<LastKnown> {
+        // A document of a release we cannot read is no ground to build on: the review is then a full one.
+        let document: Document = serde_json::from_str(body).ok()?;
+        let head = state.request.target.head();
+        let reachable = self.repository.as_ref().is_some_and(|repository| repository.has(&document.head));
+        let changed_since = reachable.then(|| self.repository.as_ref()?.changed_paths(&document.head, &head).ok()).flatten();
+        Some(LastKnown {
+            run: RunId::from(run),
+            review: LastReview {
+                reachable: changed_since.is_some(),
+                head: document.head,
+                base: document.base,
+                fingerprint: document.receipt.fingerprint,
+                complete: matches!(document.outcome, Outcome::Clean | Outcome::Findings),
+            },
+            open: document.findings.into_iter().map(|finding| OpenFinding { finding }).collect(),
+            clean: document.checked_and_clean.into_iter().map(|check| check.slug).collect(),
+            iteration: u32::try_from(iteration).unwrap_or(u32::MAX),
+            changed_since,
+        })
+    }
+
+    /// What changed since the last review; nothing in a full one.
+    fn window(&self, state: &State) -> Result<Option<Arc<BTreeMap<RepoPath, AddedLines>>>, GitError> {
+        let Phase::Reviewing(reviewing) = &state.phase else { return Ok(None) };
+        let Some(since) = &reviewing.plan.since else { return Ok(None) };
+        if let Some(window) = self.window.get() {
+            return Ok(Some(Arc::clone(window)));
+        }
+        let window = self.repository()?.window(since, &state.request.target.head(), state.request.policy.max_bytes)?;
+        Ok(Some(Arc::clone(self.window.get_or_init(|| Arc::new(window)))))
+    }
+}
+
+/// `index <old>..<new>` lines by the path of the `+++` line that follows.
+fn index_lines(bytes: &[u8]) -> BTreeMap<String, (String, String)> {
+    let mut objects = BTreeMap::new();
+    let mut pair: Option<(String, String)> = None;
+    for line in bytes.split(|byte| *byte == b'\n') {
+        let line = String::from_utf8_lossy(&line[..line.len().min(4096)]);
+        if let Some(ids) = line.strip_prefix("index ") {
+            pair = ids.split(' ').next().and_then(|ids| ids.split_once("..")).map(|(old, new)| (old.to_owned(), new.to_owned()));
+        } else if let Some(path) = line.strip_prefix("+++ b/")
+            && let Some(pair) = pair.take()
+        {
+            objects.insert(path.trim_end_matches(['\r', '\t']).to_owned(), pair);
+        }
+    }
+    objects
+}
+
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, EngineError> {
+    tokio::task::spawn_blocking(work).await.map_err(|error| EngineError::Worker(error.to_string()))
+}

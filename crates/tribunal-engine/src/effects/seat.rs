@@ -1,0 +1,298 @@
+//! One seat: an agent plays a role, and its report goes through the gate.
+
+use super::Effects;
+use crate::{EngineError, Progress};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use tribunal_agent::AgentFailure;
+use tribunal_agent::command::CommandAgent;
+use tribunal_agent::rules::compile::RuleSet;
+use tribunal_agent::rules::scan::{Depth, Scan, scan};
+use tribunal_agent::sarif::SarifAgent;
+use tribunal_context::outline::outline;
+use tribunal_core::diff::change::{Change, ChangedFile};
+use tribunal_core::findings::admit::{Gate, admit};
+use tribunal_core::findings::brief::{Assignment, reading_order};
+use tribunal_core::findings::key::{Outline, normalise_code};
+use tribunal_core::findings::report::{CleanCheck, PriorStatus, Report, Verification};
+use tribunal_core::findings::role::{Role, RoleInput};
+use tribunal_core::ids::RepoPath;
+use tribunal_core::plan::files::Disposition;
+use tribunal_core::plan::panel::Seat;
+use tribunal_core::policy::config::AgentConfig;
+use tribunal_core::policy::context::parse_context;
+use tribunal_core::procedure::review::{Input, Phase, Plan, SeatAnswer, State, Target};
+use tribunal_core::report::receipt::RulesDepth;
+
+type Answer = (Report, BTreeMap<RepoPath, RulesDepth>);
+
+impl Effects {
+    pub(super) fn run_seat(&self, seat: Seat, state: &State, patch: Option<Vec<u8>>) -> Result<Input, EngineError> {
+        (self.listener)(Progress::SeatStarted(seat.clone()));
+        let answer = match self.play(&seat, state, patch) {
+            Ok(answer) => answer,
+            Err(AgentFailure::Failed(reason)) => SeatAnswer::Failed { reason },
+            Err(AgentFailure::TimedOut { after_seconds }) => SeatAnswer::TimedOut { after_seconds },
+        };
+        let (findings, failure) = match &answer {
+            SeatAnswer::Report { report, .. } => (report.findings.len(), None),
+            SeatAnswer::Failed { reason } => (0, Some(reason.clone())),
+            SeatAnswer::TimedOut { after_seconds } => (0, Some(format!("no answer within {after_seconds} s"))),
+        };
+        (self.listener)(Progress::SeatFinished { seat: seat.clone(), findings, failure });
+        Ok(Input::SeatFinished { seat, answer: Box::new(answer) })
+    }
+
+    fn play(&self, seat: &Seat, state: &State, patch: Option<Vec<u8>>) -> Result<SeatAnswer, AgentFailure> {
+        let failed = |error: &dyn std::fmt::Display| AgentFailure::Failed(error.to_string());
+        let Phase::Reviewing(reviewing) = &state.phase else {
+            return Err(AgentFailure::Failed("the run is not under review".into()));
+        };
+        let plan = &reviewing.plan;
+        let read = self.change(state, patch).map_err(|error| failed(&error))?;
+        let window = self.window(state).map_err(|error| failed(&error))?;
+        let role =
+            state.request.roles.iter().find(|role| role.name == seat.role).ok_or_else(|| failed(&"the role is unknown"))?;
+        let agent = state.request.policy.agents.get(&seat.agent).ok_or_else(|| failed(&"the agent is unknown"))?;
+        let view = View { plan, change: &read.change };
+        let (report, depths) = match agent {
+            AgentConfig::Rules {} => self.play_rules(role, &view)?,
+            AgentConfig::Command { command, timeout_seconds, env, network } => {
+                let agent = CommandAgent { command, timeout: *timeout_seconds, env, network: network.unwrap_or(true) };
+                let scratch = scratch()?;
+                let context = state
+                    .request
+                    .context
+                    .iter()
+                    .chain(state.request.policy.context.iter())
+                    .cloned()
+                    .collect::<Vec<_>>()
+                    .join("\n");
+                let prose = parse_context(&context).map(|context| context.prose).unwrap_or_default();
+                let prior: Vec<_> = plan.prior.iter().map(|open| open.for_brief()).collect();
+                let (base, head) = (state.request.target.base(), state.request.target.head());
+                let range = plan.since.as_ref().map(|since| format!("{since}..{head}"));
+                let brief = Assignment {
+                    mode: plan.mode,
+                    flags: &plan.flags,
+                    base: &base,
+                    head: &head,
+                    files: reading_order(&read.change, |file| view.is_given(file)),
+                    spec: state.request.spec.as_deref(),
+                    test_direction: state.request.test_direction.as_ref(),
+                    context: Some(prose.as_str()).filter(|text| !text.is_empty()),
+                    prior_findings: &prior,
+                    prior_clean: &plan.prior_clean,
+                    prior_fix_range: range.as_deref(),
+                    window: window.as_deref(),
+                }
+                .brief(role);
+                (agent.review(&brief, scratch.path())?, BTreeMap::new())
+            }
+            AgentConfig::Sarif { file, command, timeout_seconds, env, network, category, categories } => {
+                let agent = SarifAgent { category: category.as_deref(), categories };
+                let (bytes, root) = match (file, command) {
+                    (Some(file), _) => {
+                        let top =
+                            self.repository.as_ref().and_then(|repository| repository.work_tree.clone()).unwrap_or_default();
+                        let path = top.join(file);
+                        let bytes = std::fs::read(&path)
+                            .map_err(|error| failed(&format!("{} cannot be read: {error}", path.display())))?;
+                        (bytes, top)
+                    }
+                    (None, Some(command)) => {
+                        let Target::Trees { head, .. } = &state.request.target else {
+                            return Err(AgentFailure::Failed("a linter needs files, and a bare diff has none".into()));
+                        };
+                        let (copy, home) = (scratch()?, scratch()?);
+                        self.repository()
+                            .and_then(|repository| repository.export(head, copy.path()))
+                            .map_err(|error| failed(&error))?;
+                        let bytes =
+                            SarifAgent::lint(command, copy.path(), home.path(), env, network.unwrap_or(false), *timeout_seconds)?;
+                        (bytes, copy.path().to_path_buf())
+                    }
+                    (None, None) => return Err(AgentFailure::Failed("it has neither a file nor a command".into())),
+                };
+                (agent.report(role, &bytes, &read.change, Some(&root))?, BTreeMap::new())
+            }
+        };
+        let outlines = outlines(&report, &read.change);
+        let gate = Gate {
+            role,
+            agent: &seat.agent,
+            change: &read.change,
+            outlines: &outlines,
+            window: window.as_deref(),
+            has_repo: plan.flags.has_repo,
+            spec: state.request.spec.as_deref(),
+        };
+        Ok(SeatAnswer::Report { report: admit(report, &gate), depths })
+    }
+
+    fn play_rules(&self, role: &Role, view: &View<'_>) -> Result<Answer, AgentFailure> {
+        if role.reads.contains(&RoleInput::Spec) {
+            return Err(AgentFailure::Failed(format!(
+                "the built-in rules cannot read a spec; give {} an agent that can, in [panel]",
+                role.name
+            )));
+        }
+        if !self.rules.rules.iter().any(|rule| role.owns(&rule.file.category)) {
+            return Err(AgentFailure::Failed(format!(
+                "no rule speaks of {}'s categories; give it another agent in [panel]",
+                role.name
+            )));
+        }
+        let scanned = self.scan.get_or_init(|| scan(&self.rules, &view.for_rules(), |_| true).map(Arc::new));
+        let scanned = scanned.as_ref().map_err(|error| AgentFailure::Failed(error.to_string()))?;
+        let depths = scanned
+            .depths
+            .iter()
+            .map(|(path, depth)| {
+                let depth = match depth {
+                    Depth::Syntax => RulesDepth::Syntax,
+                    Depth::Lines => RulesDepth::Lines,
+                };
+                (path.clone(), depth)
+            })
+            .collect();
+        let report = Report {
+            findings: scanned.claims.iter().filter(|claim| role.owns(&claim.category)).cloned().collect(),
+            checked_clean: clean_checks(&self.rules, role, scanned, view.change),
+            prior: prior_statuses(role, view, scanned),
+            ..Report::default()
+        };
+        Ok((report, depths))
+    }
+}
+
+/// The change as the plan wants it read.
+struct View<'a> {
+    plan: &'a Plan,
+    change: &'a Change,
+}
+
+impl View<'_> {
+    fn disposition(&self, file: &ChangedFile) -> Option<Disposition> {
+        // Both lists are sorted by path for trees; a bare diff keeps its order, so look rather than search.
+        self.plan
+            .files
+            .iter()
+            .find(|planned| planned.file.path == file.path && planned.in_scope)
+            .map(|planned| planned.disposition)
+    }
+
+    fn is_given(&self, file: &ChangedFile) -> bool {
+        self.disposition(file) == Some(Disposition::Review)
+    }
+
+    /// Files to scan. What a tool wrote keeps its lines but loses its text, so that only line rules see it.
+    fn for_rules(&self) -> Change {
+        let planned: BTreeMap<&RepoPath, Disposition> = self
+            .plan
+            .files
+            .iter()
+            .filter(|planned| planned.in_scope)
+            .map(|planned| (&planned.file.path, planned.disposition))
+            .collect();
+        let files = self
+            .change
+            .files
+            .iter()
+            .filter_map(|file| match planned.get(&file.path)? {
+                Disposition::Review => Some(file.clone()),
+                Disposition::LinesOnly => Some(ChangedFile { new_text: None, ..file.clone() }),
+                Disposition::Skip(_) => None,
+            })
+            .collect();
+        Change { files }
+    }
+}
+
+fn scratch() -> Result<tempfile::TempDir, AgentFailure> {
+    tempfile::Builder::new()
+        .prefix("tribunal-")
+        .tempdir()
+        .map_err(|error| AgentFailure::Failed(format!("no scratch folder: {error}")))
+}
+
+fn outlines(report: &Report, change: &Change) -> BTreeMap<RepoPath, Outline> {
+    let mut outlines = BTreeMap::new();
+    for claim in &report.findings {
+        if outlines.contains_key(&claim.file) {
+            continue;
+        }
+        if let Some(file) = change.file(&claim.file)
+            && let (Some(language), Some(text)) = (file.language(), file.new_text.as_deref())
+        {
+            outlines.insert(claim.file.clone(), outline(language, text));
+        }
+    }
+    outlines
+}
+
+/// A category is clean when rules of it really looked at something and nothing matched.
+fn clean_checks(rules: &RuleSet, role: &Role, scanned: &Scan, change: &Change) -> Vec<CleanCheck> {
+    role.categories
+        .iter()
+        .filter(|category| !scanned.claims.iter().any(|claim| claim.category == category.code))
+        .filter_map(|category| {
+            let mut looked = 0;
+            let mut files = std::collections::BTreeSet::new();
+            for rule in rules.rules.iter().filter(|rule| rule.file.category == category.code) {
+                let mut any = false;
+                for (path, depth) in &scanned.depths {
+                    let Some(file) = change.file(path) else { continue };
+                    let speaks = rule.file.rule.is_none()
+                        || (*depth == Depth::Syntax
+                            && file.language().is_some_and(|language| rule.file.languages.contains(&language)));
+                    if speaks && rule.looks_at(path, file.is_test()) {
+                        any = true;
+                        files.insert(path);
+                    }
+                }
+                looked += usize::from(any);
+            }
+            (looked > 0).then(|| CleanCheck {
+                category: category.code.clone(),
+                evidence: format!("{looked} rule{} over {} file{}, no match", plural(looked), files.len(), plural(files.len())),
+            })
+        })
+        .collect()
+}
+
+fn plural(count: usize) -> &'static str {
+    if count == 1 { "" } else { "s" }
+}
+
+/// Rules verify their own findings: the same rule was run again over the same file.
+fn prior_statuses(role: &Role, view: &View<'_>, scanned: &Scan) -> Vec<PriorStatus> {
+    view.plan
+        .prior
+        .iter()
+        .map(|open| &open.finding)
+        .filter(|finding| role.owns(&finding.category_code))
+        .filter_map(|finding| {
+            let rule = finding.rule.as_deref()?;
+            let again = scanned.claims.iter().find(|claim| {
+                claim.rule.as_deref() == Some(rule)
+                    && claim.file == finding.file
+                    && normalise_code(&claim.evidence) == normalise_code(&finding.evidence)
+            });
+            let was_scanned = scanned.depths.iter().any(|(path, _)| path == &finding.file);
+            let in_change = view.change.file(&finding.file).is_some();
+            let (verification, note) = match again {
+                Some(claim) => {
+                    (Verification::No, format!("{rule} still matches at {}:{}", finding.file, claim.line_start.unwrap_or(0)))
+                }
+                None if was_scanned => (
+                    Verification::Yes,
+                    format!("{rule} was run again over {} and no longer matches the cited code", finding.file),
+                ),
+                None if !in_change => (Verification::Yes, format!("{} no longer differs from the base", finding.file)),
+                None => return None,
+            };
+            Some(PriorStatus { id: finding.id, verification, note })
+        })
+        .collect()
+}

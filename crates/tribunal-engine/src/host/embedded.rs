@@ -1,0 +1,202 @@
+//! One process, one SQLite ledger. A step is one transaction; effects run outside of any, in parallel, and are run again by
+//! whoever resumes the run if their result was never stored.
+
+use crate::effects::Effects;
+use crate::{EngineError, Progress};
+use std::fs::{File, TryLockError};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+use tokio::task::JoinSet;
+use tribunal_core::ids::RunId;
+use tribunal_core::procedure::review::{Effect, Input, Phase, Request, State, step};
+use tribunal_core::procedure::{Millis, Step};
+use tribunal_core::report::document::Document;
+use tribunal_store::{DocumentRow, EffectRow, Ledger, RunRow, StepRow};
+
+pub struct Host {
+    pub ledger: Arc<Ledger>,
+    pub effects: Arc<Effects>,
+    /// Where lock files live.
+    pub folder: PathBuf,
+}
+
+/// A run and how far it got.
+struct Running {
+    run: RunId,
+    case_id: Arc<str>,
+    seq: i64,
+    state: Option<State>,
+}
+
+/// What a replay found.
+pub struct Replay {
+    pub state: State,
+    /// The document, as replayed and as stored.
+    pub replayed: Option<String>,
+    pub stored: Option<String>,
+}
+
+impl Host {
+    pub async fn begin(&self, request: Request, case_id: &str) -> Result<State, EngineError> {
+        let _lock = self.lock(case_id).await?;
+        let mut running = Running { run: request.run.clone(), case_id: case_id.into(), seq: 0, state: None };
+        let effects = self.take(&mut running, Input::Start { request: Box::new(request) }, None).await?;
+        self.drive(running, effects).await
+    }
+
+    /// Goes on where a killed process stopped.
+    pub async fn resume(&self, row: RunRow) -> Result<State, EngineError> {
+        let _lock = self.lock(&row.case_id).await?;
+        // Read again under the lock: whoever held it may have gone on.
+        let row = self.ledger.run(&row.id).await?.ok_or_else(|| EngineError::UnknownRun(row.id.clone()))?;
+        let state = parse_state(&row)?;
+        if state.is_settled() {
+            return Ok(state);
+        }
+        let effects = self.ledger.open_effects(&row.id).await?;
+        let effects = effects.iter().map(|effect| parse(&row.id, &effect.body)).collect::<Result<Vec<Effect>, _>>()?;
+        let running = Running { run: RunId(row.id), case_id: row.case_id.into(), seq: row.seq, state: Some(state) };
+        self.drive(running, effects).await
+    }
+
+    /// Feeds the recorded inputs to the procedure again. Nothing is read, run or written.
+    pub async fn replay(&self, run: &str) -> Result<Replay, EngineError> {
+        let inputs = self.ledger.inputs(run).await?;
+        let mut state: Option<State> = None;
+        for input in inputs {
+            let body: Input = parse(run, &input.body)?;
+            state = Some(step(state, body, millis(input.at))?.state);
+        }
+        let state = state.ok_or_else(|| EngineError::UnknownRun(run.to_owned()))?;
+        let replayed = match &state.phase {
+            Phase::Done(document) => Some(document.to_json()),
+            Phase::Reading | Phase::Reviewing(_) | Phase::Noop { .. } | Phase::NotRun { .. } | Phase::Failed { .. } => None,
+        };
+        let stored = self.ledger.document(run).await?.map(|row| row.body);
+        Ok(Replay { state, replayed, stored })
+    }
+
+    async fn drive(&self, mut running: Running, effects: Vec<Effect>) -> Result<State, EngineError> {
+        let mut tasks = JoinSet::new();
+        let mut waiting = effects;
+        loop {
+            let Some(state) = running.state.clone() else { return Err(EngineError::UnknownRun(running.run.0)) };
+            let shared = Arc::new(state);
+            for effect in waiting.drain(..) {
+                let (effects, state, case_id) = (Arc::clone(&self.effects), Arc::clone(&shared), Arc::clone(&running.case_id));
+                tasks.spawn(async move {
+                    let result = effects.run(effect.clone(), state, case_id).await;
+                    (effect, result)
+                });
+            }
+            match tasks.join_next().await {
+                None => return Ok(Arc::unwrap_or_clone(shared)),
+                Some(Err(error)) => return Err(EngineError::Worker(error.to_string())),
+                Some(Ok((effect, result))) => waiting = self.take(&mut running, result?, Some(&effect)).await?,
+            }
+        }
+    }
+
+    /// One step, stored whole before any of its effects runs.
+    async fn take(&self, running: &mut Running, input: Input, finished: Option<&Effect>) -> Result<Vec<Effect>, EngineError> {
+        let run = running.run.clone();
+        let now = now();
+        let body = to_json(&run, &input)?;
+        let Step { state, effects } = step(running.state.take(), input, now)?;
+        let rows = effects
+            .iter()
+            .map(|effect| Ok(EffectRow { key: effect.key(&run).0, body: to_json(&run, effect)? }))
+            .collect::<Result<Vec<_>, EngineError>>()?;
+        let document = match &state.phase {
+            Phase::Done(document) => Some(document_row(&running.case_id, document)),
+            Phase::Reading | Phase::Reviewing(_) | Phase::Noop { .. } | Phase::NotRun { .. } | Phase::Failed { .. } => None,
+        };
+        let names = names(&state);
+        let finished_key = finished.map(|effect| effect.key(&run).0);
+        self.ledger
+            .store_step(&StepRow {
+                run: run.as_str(),
+                case_id: &running.case_id,
+                procedure: "review",
+                seq: running.seq,
+                at: i64::try_from(now).unwrap_or(i64::MAX),
+                input: &body,
+                finished_effect: finished_key.as_deref(),
+                state: &to_json(&run, &state)?,
+                settled: state.is_settled(),
+                effects: &rows,
+                document: document.as_ref(),
+                names: &names,
+            })
+            .await?;
+        running.seq += 1;
+        running.state = Some(state);
+        Ok(effects)
+    }
+
+    /// One process at a time works on a case. The lock is the operating system's, so a killed process leaves none behind.
+    async fn lock(&self, case_id: &str) -> Result<File, EngineError> {
+        let io = |source| EngineError::Io {
+            what: format!("the lock of this case in {} cannot be taken", self.folder.display()),
+            source,
+        };
+        let folder = self.folder.join("locks");
+        std::fs::create_dir_all(&folder).map_err(io)?;
+        let name = &tribunal_core::findings::key::sha256_hex(case_id.as_bytes())[..16];
+        let file = File::options().create(true).truncate(false).write(true).open(folder.join(name)).map_err(io)?;
+        match file.try_lock() {
+            Ok(()) => Ok(file),
+            Err(TryLockError::Error(error)) => Err(io(error)),
+            Err(TryLockError::WouldBlock) => {
+                (self.effects.listener)(Progress::Waiting { on: "another review of the same change".into() });
+                tokio::task::spawn_blocking(move || file.lock().map(|()| file))
+                    .await
+                    .map_err(|error| EngineError::Worker(error.to_string()))?
+                    .map_err(io)
+            }
+        }
+    }
+}
+
+fn document_row(case_id: &str, document: &Document) -> DocumentRow {
+    DocumentRow {
+        run: document.receipt.run.0.clone(),
+        case_id: case_id.to_owned(),
+        at: i64::try_from(document.receipt.finished_at).unwrap_or(i64::MAX),
+        base: document.base.0.clone(),
+        head: document.head.0.clone(),
+        subject: document.receipt.subject.clone(),
+        outcome: document.outcome.word().to_owned(),
+        verdict: document.verdict.word().to_owned(),
+        findings: i64::try_from(document.findings.len()).unwrap_or(i64::MAX),
+        body: document.to_json(),
+    }
+}
+
+fn names(state: &State) -> Vec<(String, i64)> {
+    let Phase::Done(document) = &state.phase else { return Vec::new() };
+    let findings = document.findings.iter().map(|finding| (&finding.key, finding.id));
+    let gaps = document.spec_gaps.iter().map(|gap| (&gap.key, gap.id));
+    findings.chain(gaps).map(|(key, id)| (key.0.clone(), i64::from(id.0))).collect()
+}
+
+fn parse_state(row: &RunRow) -> Result<State, EngineError> {
+    Ok(parse::<State>(&row.id, &row.state)?.upgrade()?)
+}
+
+fn parse<T: for<'de> serde::Deserialize<'de>>(run: &str, text: &str) -> Result<T, EngineError> {
+    serde_json::from_str(text).map_err(|error| EngineError::Damaged { run: run.to_owned(), problem: error.to_string() })
+}
+
+fn to_json(run: &RunId, value: &impl serde::Serialize) -> Result<String, EngineError> {
+    serde_json::to_string(value).map_err(|error| EngineError::Damaged { run: run.0.clone(), problem: error.to_string() })
+}
+
+fn millis(at: i64) -> Millis {
+    Millis::try_from(at).unwrap_or(0)
+}
+
+fn now() -> Millis {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |passed| Millis::try_from(passed.as_millis()).unwrap_or(Millis::MAX))
+}

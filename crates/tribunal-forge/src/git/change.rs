@@ -1,0 +1,314 @@
+//! A change between two trees, read whole or not at all.
+//!
+//! git says first what differs (`--raw`), then how (`-p`). The two lists must name the same files: a diff that lost one is an
+//! error, not a smaller change. A monstrous file is named and left out before its diff is made, so that it takes nothing with it.
+
+use super::{GitError, Repository, output};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use tribunal_core::diff::change::{AddedLines, Change, ChangedFile, FileContent, FileStatus};
+use tribunal_core::diff::parse::{parse_diff, text_of};
+use tribunal_core::ids::{RepoPath, Sha};
+use tribunal_core::plan::files::{FileSummary, summary};
+
+/// How every diff is made, whatever the repository is set to.
+const DIFF: [&str; 12] = [
+    "diff-tree",
+    "-r",
+    "-M",
+    "--no-commit-id",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--no-color",
+    "--full-index",
+    "--ignore-submodules=none",
+    "--submodule=short",
+    "--src-prefix=a/",
+    "--dst-prefix=b/",
+];
+
+pub struct ReadChange {
+    pub change: Change,
+    pub files: Vec<FileSummary>,
+}
+
+#[derive(Debug)]
+struct RawEntry {
+    path: RepoPath,
+    path_bytes: Vec<u8>,
+    old_path: Option<RepoPath>,
+    new_mode: String,
+    new_id: String,
+    status: char,
+}
+
+impl RawEntry {
+    fn has_new_blob(&self) -> bool {
+        self.status != 'D' && self.new_mode != "160000"
+    }
+}
+
+impl Repository {
+    pub fn read_change(&self, base: &Sha, head: &Sha, max_bytes: u64) -> Result<ReadChange, GitError> {
+        let entries = self.raw_entries(base, head)?;
+        if entries.is_empty() {
+            return Ok(ReadChange { change: Change::default(), files: Vec::new() });
+        }
+        let sizes = self.sizes(&entries)?;
+        let is_monstrous =
+            |entry: &RawEntry| sizes.get(&entry.new_id).is_some_and(|size| entry.has_new_blob() && *size > max_bytes);
+        let monsters: Vec<&RawEntry> = entries.iter().filter(|entry| is_monstrous(entry)).collect();
+        let mut change = self.patch(base, head, &monsters)?;
+        merge_type_changes(&mut change);
+        self.uncover_hidden_text(base, head, &mut change, &entries, max_bytes)?;
+        self.load_texts(&mut change, &entries)?;
+        for monster in &monsters {
+            change.files.push(unread(monster));
+        }
+        complete(&change, &entries)?;
+        change.files.sort_by(|a, b| a.path.cmp(&b.path));
+        let files = change
+            .files
+            .iter()
+            .map(|file| FileSummary { too_large: monsters.iter().any(|monster| monster.path == file.path), ..summary(file) })
+            .collect();
+        Ok(ReadChange { change, files })
+    }
+
+    /// The lines of each file that differ between two trees, in the later one: what an incremental review may speak of.
+    pub fn window(&self, since: &Sha, head: &Sha, max_bytes: u64) -> Result<BTreeMap<RepoPath, AddedLines>, GitError> {
+        let entries = self.raw_entries(since, head)?;
+        let sizes = self.sizes(&entries)?;
+        let monsters: Vec<&RawEntry> =
+            entries.iter().filter(|entry| sizes.get(&entry.new_id).is_some_and(|size| *size > max_bytes)).collect();
+        let change = if entries.is_empty() { Change::default() } else { self.patch(since, head, &monsters)? };
+        Ok(change.files.iter().map(|file| (file.path.clone(), file.added_numbers())).collect())
+    }
+
+    pub fn changed_paths(&self, since: &Sha, head: &Sha) -> Result<BTreeSet<RepoPath>, GitError> {
+        let entries = self.raw_entries(since, head)?;
+        Ok(entries.into_iter().flat_map(|entry| [Some(entry.path), entry.old_path]).flatten().collect())
+    }
+
+    fn raw_entries(&self, base: &Sha, head: &Sha) -> Result<Vec<RawEntry>, GitError> {
+        let mut args: Vec<&str> = DIFF.to_vec();
+        args.extend(["--raw", "-z", base.as_str(), head.as_str()]);
+        parse_raw(&self.run(args)?)
+    }
+
+    fn sizes(&self, entries: &[RawEntry]) -> Result<BTreeMap<String, u64>, GitError> {
+        let ids: BTreeSet<&str> =
+            entries.iter().filter(|entry| entry.has_new_blob()).map(|entry| entry.new_id.as_str()).collect();
+        if ids.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        let input: String = ids.iter().map(|id| format!("{id}\n")).collect();
+        let mut asked = self.git();
+        asked.args(["cat-file", "--batch-check=%(objectname) %(objectsize)"]);
+        let answer = Self::checked(Some(&"cat-file".into()), output(asked, Some(input.as_bytes()))?)?;
+        let text = String::from_utf8_lossy(&answer);
+        text.lines()
+            .map(|line| {
+                let (id, size) = line.split_once(' ').ok_or_else(|| GitError::Hollow(format!("cat-file said `{line}`")))?;
+                let size = size.parse().map_err(|_| GitError::Hollow(format!("object {id} is {size}")))?;
+                Ok((id.to_owned(), size))
+            })
+            .collect()
+    }
+
+    fn patch(&self, base: &Sha, head: &Sha, without: &[&RawEntry]) -> Result<Change, GitError> {
+        // The one place where pathspec magic is wanted, and every path in it is marked literal by us.
+        let mut asked = if without.is_empty() { self.git() } else { self.git_with_magic() };
+        asked.args(DIFF).arg("-p").arg(base.as_str()).arg(head.as_str());
+        if !without.is_empty() {
+            asked.arg("--").arg(":/");
+            for entry in without {
+                asked.arg(os_pathspec(b":(top,exclude,literal)", &entry.path_bytes));
+            }
+        }
+        let bytes = Self::checked(Some(&"diff-tree".into()), output(asked, None)?)?;
+        Ok(parse_diff(&bytes)?)
+    }
+
+    /// Like [`Repository::git`], but pathspecs may carry magic: the callers write it themselves.
+    fn git_with_magic(&self) -> std::process::Command {
+        let asked = self.git();
+        let mut plain = std::process::Command::new("git");
+        plain.env_clear().envs(asked.get_envs().filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned()))));
+        plain.args(asked.get_args().filter(|arg| *arg != "--literal-pathspecs"));
+        plain
+    }
+
+    /// `.gitattributes` can call any text binary. What has no NUL byte is text, and its diff is read as such.
+    fn uncover_hidden_text(
+        &self,
+        base: &Sha,
+        head: &Sha,
+        change: &mut Change,
+        entries: &[RawEntry],
+        max_bytes: u64,
+    ) -> Result<(), GitError> {
+        let suspects: Vec<&RawEntry> = entries
+            .iter()
+            .filter(|entry| entry.has_new_blob())
+            .filter(|entry| change.files.iter().any(|file| file.path == entry.path && file.content == FileContent::Binary))
+            .collect();
+        if suspects.is_empty() {
+            return Ok(());
+        }
+        let blobs = self.blobs(&suspects.iter().map(|entry| entry.new_id.as_str()).collect())?;
+        let hidden: Vec<&&RawEntry> = suspects
+            .iter()
+            .filter(|entry| {
+                blobs
+                    .get(&entry.new_id)
+                    .is_some_and(|blob| (blob.len() as u64) <= max_bytes && !blob.iter().take(8000).any(|byte| *byte == 0))
+            })
+            .collect();
+        if hidden.is_empty() {
+            return Ok(());
+        }
+        let mut asked = self.git_with_magic();
+        asked.args(DIFF).args(["-p", "--text"]).arg(base.as_str()).arg(head.as_str()).arg("--");
+        for entry in &hidden {
+            asked.arg(os_pathspec(b":(top,literal)", &entry.path_bytes));
+        }
+        let bytes = Self::checked(Some(&"diff-tree".into()), output(asked, None)?)?;
+        for uncovered in parse_diff(&bytes)?.files {
+            if let Some(file) = change.files.iter_mut().find(|file| file.path == uncovered.path) {
+                *file = uncovered;
+            }
+        }
+        Ok(())
+    }
+
+    fn load_texts(&self, change: &mut Change, entries: &[RawEntry]) -> Result<(), GitError> {
+        let ids: BTreeMap<&RepoPath, &str> =
+            entries.iter().filter(|entry| entry.has_new_blob()).map(|entry| (&entry.path, entry.new_id.as_str())).collect();
+        let wanted: BTreeSet<&str> = change
+            .files
+            .iter()
+            .filter(|file| file.content == FileContent::Text)
+            .filter_map(|file| ids.get(&file.path).copied())
+            .collect();
+        let mut blobs = self.blobs(&wanted)?;
+        for file in change.files.iter_mut().filter(|file| file.content == FileContent::Text) {
+            let Some(bytes) = ids.get(&file.path).and_then(|id| blobs.get_mut(*id)) else { continue };
+            file.new_text = Some(match std::str::from_utf8(bytes) {
+                Ok(text) => Arc::from(text),
+                Err(_) => Arc::from(String::from_utf8_lossy(bytes).into_owned()),
+            });
+        }
+        Ok(())
+    }
+
+    fn blobs(&self, ids: &BTreeSet<&str>) -> Result<BTreeMap<String, Vec<u8>>, GitError> {
+        if ids.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        let input: String = ids.iter().map(|id| format!("{id}\n")).collect();
+        let mut asked = self.git();
+        asked.args(["cat-file", "--batch"]);
+        let answer = Self::checked(Some(&"cat-file".into()), output(asked, Some(input.as_bytes()))?)?;
+        parse_batch(&answer)
+    }
+
+    /// Blobs by id, for a diff whose `index` lines name objects that this repository has.
+    pub fn blob(&self, id: &str) -> Option<Vec<u8>> {
+        self.run(["cat-file", "blob", id]).ok()
+    }
+}
+
+/// `<id> blob <size>\n<bytes>\n`, again and again.
+fn parse_batch(mut rest: &[u8]) -> Result<BTreeMap<String, Vec<u8>>, GitError> {
+    let hollow = || GitError::Hollow("cat-file was cut off".into());
+    let mut blobs = BTreeMap::new();
+    while !rest.is_empty() {
+        let end = rest.iter().position(|byte| *byte == b'\n').ok_or_else(hollow)?;
+        let header = String::from_utf8_lossy(&rest[..end]).into_owned();
+        let mut words = header.split(' ');
+        let (Some(id), Some("blob"), Some(size)) = (words.next(), words.next(), words.next()) else {
+            return Err(GitError::Hollow(format!("cat-file said `{header}`")));
+        };
+        let size: usize = size.parse().map_err(|_| hollow())?;
+        let body = rest.get(end + 1..end + 1 + size).ok_or_else(hollow)?;
+        blobs.insert(id.to_owned(), body.to_vec());
+        rest = rest.get(end + 2 + size..).ok_or_else(hollow)?;
+    }
+    Ok(blobs)
+}
+
+/// `:<old mode> <new mode> <old id> <new id> <status>\0<path>\0[<new path>\0]`
+fn parse_raw(bytes: &[u8]) -> Result<Vec<RawEntry>, GitError> {
+    let mut fields = bytes.split(|byte| *byte == 0).filter(|field| !field.is_empty());
+    let mut entries = Vec::new();
+    while let Some(header) = fields.next() {
+        let header = String::from_utf8_lossy(header).into_owned();
+        let hollow = || GitError::Hollow(format!("diff-tree said `{header}`"));
+        let words: Vec<&str> = header.strip_prefix(':').ok_or_else(hollow)?.split(' ').collect();
+        let [_, new_mode, _, new_id, status] = words.as_slice() else { return Err(hollow()) };
+        let status = status.chars().next().ok_or_else(hollow)?;
+        let first = fields.next().ok_or_else(hollow)?;
+        let (old_path, path) = match status {
+            'R' | 'C' => (Some(RepoPath(text_of(first))), fields.next().ok_or_else(hollow)?),
+            _ => (None, first),
+        };
+        entries.push(RawEntry {
+            path: RepoPath(text_of(path)),
+            path_bytes: path.to_vec(),
+            old_path,
+            new_mode: (*new_mode).to_owned(),
+            new_id: (*new_id).to_owned(),
+            status,
+        });
+    }
+    Ok(entries)
+}
+
+/// A file that became a link (or back) is shown as deleted and created; it is one changed file.
+fn merge_type_changes(change: &mut Change) {
+    let mut created: BTreeSet<RepoPath> = BTreeSet::new();
+    for file in change.files.iter().filter(|file| file.status == FileStatus::Added) {
+        created.insert(file.path.clone());
+    }
+    change.files.retain(|file| !(file.status == FileStatus::Deleted && created.contains(&file.path)));
+}
+
+fn unread(entry: &RawEntry) -> ChangedFile {
+    ChangedFile {
+        path: entry.path.clone(),
+        old_path: entry.old_path.clone(),
+        status: match entry.status {
+            'A' => FileStatus::Added,
+            'D' => FileStatus::Deleted,
+            'R' => FileStatus::Renamed,
+            'C' => FileStatus::Copied,
+            _ => FileStatus::Modified,
+        },
+        content: FileContent::Text,
+        new_mode: Some(entry.new_mode.clone()),
+        old_mode: None,
+        hunks: Vec::new(),
+        new_text: None,
+    }
+}
+
+/// The diff must name every file that git said differs.
+fn complete(change: &Change, entries: &[RawEntry]) -> Result<(), GitError> {
+    let seen: BTreeSet<&RepoPath> = change.files.iter().map(|file| &file.path).collect();
+    match entries.iter().find(|entry| !seen.contains(&entry.path)) {
+        None => Ok(()),
+        Some(entry) => Err(GitError::Hollow(format!("{} differs, but its diff is missing", entry.path))),
+    }
+}
+
+#[cfg(unix)]
+fn os_pathspec(magic: &[u8], path: &[u8]) -> std::ffi::OsString {
+    use std::os::unix::ffi::OsStringExt as _;
+    std::ffi::OsString::from_vec([magic, path].concat())
+}
+
+#[cfg(not(unix))]
+fn os_pathspec(magic: &[u8], path: &[u8]) -> std::ffi::OsString {
+    String::from_utf8_lossy(&[magic, path].concat()).into_owned().into()
+}

@@ -1,0 +1,118 @@
+//! Names to ids: what is the head, what is the base, what do they have in common.
+
+use super::{GitError, Repository, output};
+use tribunal_core::ids::{RepoPath, Sha};
+
+impl Repository {
+    /// The branch that is checked out, or nothing on a detached head.
+    pub fn current_branch(&self) -> Option<String> {
+        self.run_text(["symbolic-ref", "--quiet", "--short", "HEAD"]).ok().filter(|name| !name.is_empty())
+    }
+
+    /// The commit that is checked out; a branch without commits has none.
+    pub fn head(&self) -> Result<Sha, GitError> {
+        match self.commit("HEAD") {
+            Err(GitError::UnknownRevision(_)) => Err(GitError::Unborn(self.current_branch().unwrap_or_else(|| "HEAD".into()))),
+            other => other,
+        }
+    }
+
+    /// Resolves anything a person may type to a commit's full id.
+    pub fn commit(&self, revision: &str) -> Result<Sha, GitError> {
+        let unknown = || GitError::UnknownRevision(revision.to_owned());
+        if revision.is_empty() || revision.contains('\0') {
+            return Err(unknown());
+        }
+        let id = self
+            .run_text(["rev-parse", "--verify", "--quiet", "--end-of-options", &format!("{revision}^{{commit}}")])
+            .map_err(|_| unknown())?;
+        // `rev-parse --end-of-options` echoes the marker in some releases of git.
+        id.lines().last().filter(|id| id.len() >= 40).map(Sha::from).ok_or_else(unknown)
+    }
+
+    pub fn tree_of(&self, id: &Sha) -> Result<Sha, GitError> {
+        Ok(Sha(self.run_text(["rev-parse", "--verify", "--quiet", &format!("{id}^{{tree}}")])?))
+    }
+
+    /// Does git still have this object? (PR-25)
+    pub fn has(&self, id: &Sha) -> bool {
+        self.run(["cat-file", "-e", id.as_str()]).is_ok()
+    }
+
+    pub fn empty_tree(&self) -> Result<Sha, GitError> {
+        let mut asked = self.git();
+        asked.args(["hash-object", "-t", "tree", "--stdin"]);
+        let answer = output(asked, Some(b""))?;
+        Ok(Sha(String::from_utf8_lossy(&Self::checked(Some(&"hash-object".into()), answer)?).trim().to_owned()))
+    }
+
+    pub fn first_parent(&self, commit: &Sha) -> Result<Option<Sha>, GitError> {
+        let line = self.run_text(["rev-list", "--parents", "--max-count=1", commit.as_str()])?;
+        Ok(line.split_whitespace().nth(1).map(Sha::from))
+    }
+
+    pub fn is_shallow(&self) -> bool {
+        self.run_text(["rev-parse", "--is-shallow-repository"]).is_ok_and(|answer| answer == "true")
+    }
+
+    pub fn merge_base(&self, base: &Sha, head: &Sha, base_name: &str, head_name: &str) -> Result<Sha, GitError> {
+        self.run_text(["merge-base", base.as_str(), head.as_str()]).ok().filter(|id| !id.is_empty()).map(Sha).ok_or_else(|| {
+            GitError::NoMergeBase { base: base_name.to_owned(), head: head_name.to_owned(), shallow: self.is_shallow() }
+        })
+    }
+
+    /// The full name of the branch that changes are made against. Full names, so that a tag cannot stand in for a branch.
+    pub fn default_branch(&self) -> Result<String, GitError> {
+        let remotes = self.run_text(["remote"]).unwrap_or_default();
+        let mut remotes: Vec<&str> = remotes.lines().collect();
+        // `origin` first, then `upstream`, then whatever there is.
+        remotes.sort_by_key(|name| (*name != "origin", *name != "upstream", *name));
+        for remote in &remotes {
+            if let Ok(name) = self.run_text(["symbolic-ref", "--quiet", &format!("refs/remotes/{remote}/HEAD")])
+                && self.commit(&name).is_ok()
+            {
+                return Ok(name);
+            }
+        }
+        let configured = self.run_text(["config", "--get", "init.defaultBranch"]).unwrap_or_default();
+        let usual = [configured.as_str(), "main", "master", "trunk", "develop"];
+        for name in usual.iter().filter(|name| !name.is_empty()) {
+            for remote in &remotes {
+                let full = format!("refs/remotes/{remote}/{name}");
+                if self.commit(&full).is_ok() {
+                    return Ok(full);
+                }
+            }
+            let full = format!("refs/heads/{name}");
+            if self.commit(&full).is_ok() {
+                return Ok(full);
+            }
+        }
+        Err(GitError::NoBase)
+    }
+
+    /// A file as it stands in a commit or tree, or nothing if it is not there.
+    pub fn file_at(&self, id: &Sha, path: &str) -> Option<Vec<u8>> {
+        self.run(["cat-file", "blob", &format!("{id}:{path}")]).ok()
+    }
+
+    /// Files directly inside a folder of a commit or tree.
+    pub fn files_in(&self, id: &Sha, folder: &str) -> Vec<RepoPath> {
+        let listed = self.run(["ls-tree", "-z", "--name-only", id.as_str(), "--", &format!("{folder}/")]).unwrap_or_default();
+        listed
+            .split(|byte| *byte == 0)
+            .filter(|path| !path.is_empty())
+            .map(|path| RepoPath(tribunal_core::diff::parse::text_of(path)))
+            .collect()
+    }
+
+    /// Every path of a tree; used to tell whether a repository has tests at all.
+    pub fn all_paths(&self, id: &Sha) -> Result<Vec<RepoPath>, GitError> {
+        let listed = self.run(["ls-tree", "-r", "-z", "--name-only", id.as_str()])?;
+        Ok(listed
+            .split(|byte| *byte == 0)
+            .filter(|path| !path.is_empty())
+            .map(|path| RepoPath(tribunal_core::diff::parse::text_of(path)))
+            .collect())
+    }
+}

@@ -1,0 +1,119 @@
+//! Uncommitted work as a tree of its own, so that a review of it is bound to an id like any other.
+//!
+//! The objects go into a folder of ours beside the ledger; the user's index, objects and work tree stay as they are.
+
+use super::{GitError, Repository, output};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tribunal_core::ids::{RepoPath, Sha};
+
+pub struct Snapshot {
+    pub tree: Sha,
+    /// Untracked files that were too large to take in.
+    pub left_out: Vec<RepoPath>,
+}
+
+impl Repository {
+    /// Tracked and untracked work (ignored files stay out).
+    pub fn snapshot_work_tree(&self, max_untracked_bytes: u64) -> Result<Snapshot, GitError> {
+        let work_tree = self.work_tree.as_ref().ok_or(GitError::Bare)?;
+        let index = self.index_copy(None)?;
+        let mut update = self.with_index(&index);
+        update.args(["add", "--update", "--", "."]);
+        Self::checked(Some(&"add".into()), output(update, None)?)?;
+
+        let untracked = self.run(["ls-files", "--others", "--exclude-standard", "-z"])?;
+        let mut wanted = Vec::new();
+        let mut left_out = Vec::new();
+        for path in untracked.split(|byte| *byte == 0).filter(|path| !path.is_empty() && !path.ends_with(b"/")) {
+            match fs::symlink_metadata(work_tree.join(os_path(path))) {
+                Ok(found) if found.is_file() && found.len() > max_untracked_bytes => {
+                    left_out.push(RepoPath(tribunal_core::diff::parse::text_of(path)));
+                }
+                Ok(found) if found.is_file() || found.is_symlink() => {
+                    wanted.extend_from_slice(path);
+                    wanted.push(0);
+                }
+                // Sockets and pipes have no content; a file that vanished meanwhile is no part of the change.
+                Ok(_) | Err(_) => {}
+            }
+        }
+        if !wanted.is_empty() {
+            let mut add = self.with_index(&index);
+            add.args(["update-index", "--add", "-z", "--stdin"]);
+            Self::checked(Some(&"update-index".into()), output(add, Some(&wanted))?)?;
+        }
+        Ok(Snapshot { tree: self.write_tree(&index)?, left_out })
+    }
+
+    /// What is staged. A hook runs with an index of its own, which is then the one that counts.
+    pub fn snapshot_index(&self, hook_index: Option<PathBuf>) -> Result<Sha, GitError> {
+        let index = self.index_copy(hook_index)?;
+        self.write_tree(&index)
+    }
+
+    fn index_copy(&self, from: Option<PathBuf>) -> Result<tempfile::TempPath, GitError> {
+        let io = |what: &str| {
+            let what = what.to_owned();
+            move |source| GitError::Io { what, source }
+        };
+        fs::create_dir_all(self.objects_dir()).map_err(io("the folder for snapshots cannot be made"))?;
+        let copy = tempfile::Builder::new()
+            .prefix("index-")
+            .tempfile_in(self.tribunal_dir())
+            .map_err(io("a temporary index cannot be made"))?
+            .into_temp_path();
+        let original = from.unwrap_or_else(|| self.git_dir.join("index"));
+        if original.exists() {
+            fs::copy(&original, &copy).map_err(io("the index cannot be copied"))?;
+        } else {
+            // git takes a missing index for an empty one, and an empty file for a broken one.
+            fs::remove_file(&copy).map_err(io("a temporary index cannot be made"))?;
+        }
+        Ok(copy)
+    }
+
+    fn with_index(&self, index: &Path) -> Command {
+        let mut command = self.git();
+        command
+            .env("GIT_INDEX_FILE", index)
+            .env("GIT_OBJECT_DIRECTORY", self.objects_dir())
+            .env("GIT_ALTERNATE_OBJECT_DIRECTORIES", self.common_dir.join("objects"));
+        command
+    }
+
+    fn write_tree(&self, index: &Path) -> Result<Sha, GitError> {
+        let mut write = self.with_index(index);
+        write.arg("write-tree");
+        let id = Self::checked(Some(&"write-tree".into()), output(write, None)?)?;
+        Ok(Sha(String::from_utf8_lossy(&id).trim().to_owned()))
+    }
+
+    /// A throw-away copy of a tree, for a linter that wants files.
+    pub fn export(&self, tree: &Sha, into: &Path) -> Result<(), GitError> {
+        let index = self.index_copy(Some(PathBuf::from("/nonexistent")))?;
+        let mut read = self.with_index(&index);
+        read.args(["read-tree", tree.as_str()]).env("GIT_ALTERNATE_OBJECT_DIRECTORIES", self.common_dir.join("objects"));
+        Self::checked(Some(&"read-tree".into()), output(read, None)?)?;
+        let mut prefix = into.as_os_str().to_owned();
+        prefix.push("/");
+        let mut flag = std::ffi::OsString::from("--prefix=");
+        flag.push(prefix);
+        let mut checkout = self.with_index(&index);
+        checkout.args(["checkout-index", "--all", "--quiet"]).arg(flag);
+        Self::checked(Some(&"checkout-index".into()), output(checkout, None)?)?;
+        Ok(())
+    }
+}
+
+#[cfg(unix)]
+fn os_path(bytes: &[u8]) -> PathBuf {
+    use std::os::unix::ffi::OsStrExt as _;
+    PathBuf::from(std::ffi::OsStr::from_bytes(bytes))
+}
+
+#[cfg(not(unix))]
+fn os_path(bytes: &[u8]) -> PathBuf {
+    PathBuf::from(String::from_utf8_lossy(bytes).into_owned())
+}

@@ -1,0 +1,249 @@
+//! What may be typed.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+const EXIT_CODES: &str = "Exit codes:
+  0    reviewed, and nothing at or above the fail level is open
+  1    findings at or above --fail-level (default P0)
+  2    wrong usage or configuration, or nothing to review
+  3    incomplete: a reviewer failed, or a file could not be read
+  4    a budget stopped it
+  5    the forge or its credentials failed
+  75   not yet: try the same command later
+  130  interrupted";
+
+/// A panel of independent reviewers for every change.
+#[derive(Debug, Parser)]
+#[command(name = "tribunal", version, about, after_help = EXIT_CODES, max_term_width = 100)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+    /// Say nothing on standard error but errors
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
+    /// Colour: auto, always or never
+    #[arg(long, global = true, value_enum, default_value_t = Colour::Auto)]
+    pub color: Colour,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum Colour {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Review a change: the current branch, what is staged, a commit, a range, or a diff
+    #[command(after_help = EXIT_CODES)]
+    Review(Box<ReviewArgs>),
+    /// List earlier reviews of this repository
+    History {
+        /// How many, newest first
+        #[arg(long, short = 'n', default_value_t = 20)]
+        limit: u32,
+        #[arg(long, value_enum, default_value_t = ListFormat::Text)]
+        format: ListFormat,
+    },
+    /// Show an earlier review again
+    Show {
+        /// A run's id or its beginning, or `last`
+        #[arg(default_value = "last")]
+        run: String,
+        #[command(flatten)]
+        output: OutputArgs,
+    },
+    /// Run an earlier review's recorded inputs again and compare the result byte for byte
+    Replay {
+        #[arg(default_value = "last")]
+        run: String,
+        #[command(flatten)]
+        output: OutputArgs,
+    },
+    /// Which findings appear and vanish between two reviews
+    Compare {
+        before: String,
+        after: String,
+        #[arg(long, value_enum, default_value_t = ListFormat::Text)]
+        format: ListFormat,
+    },
+    /// Write a small commented configuration for this repository
+    Init {
+        /// Print it instead of writing it
+        #[arg(long)]
+        dry_run: bool,
+        /// Replace an existing file
+        #[arg(long)]
+        force: bool,
+    },
+    /// Check the set-up and say what is missing
+    Doctor,
+    /// Configuration
+    Config {
+        #[command(subcommand)]
+        command: ConfigCommand,
+    },
+    /// Trust this checkout's own configuration, roles and rules where they differ from the base
+    Trust {
+        /// Show the difference and record nothing
+        #[arg(long)]
+        dry_run: bool,
+        /// Record without asking
+        #[arg(long, short)]
+        yes: bool,
+    },
+    /// Explain a rule, a category, a role, a priority or an error code
+    Explain { name: String },
+    /// Built-in rules
+    Rules {
+        #[command(subcommand)]
+        command: RulesCommand,
+    },
+    /// Make a throw-away repository with planted defects, review it, show the result, leave nothing behind
+    Demo {
+        #[command(flatten)]
+        output: OutputArgs,
+    },
+    /// Print a shell's completion script
+    Completions { shell: clap_complete::Shell },
+    /// Print the manual page
+    Man,
+    /// Print a published JSON schema
+    Schema {
+        #[arg(value_enum)]
+        name: SchemaName,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ConfigCommand {
+    /// Every value in force and where it came from
+    Show {
+        #[arg(long, value_enum, default_value_t = ListFormat::Text)]
+        format: ListFormat,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum RulesCommand {
+    /// List the rules
+    List {
+        #[arg(long, value_enum, default_value_t = ListFormat::Text)]
+        format: ListFormat,
+    },
+    /// Run rule files' own examples
+    Test {
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ListFormat {
+    Text,
+    Json,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SchemaName {
+    Config,
+    Brief,
+    Report,
+    Document,
+    Rule,
+    Role,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    Text,
+    Json,
+    Sarif,
+    Rdjson,
+    Markdown,
+}
+
+#[derive(Debug, Args)]
+pub struct OutputArgs {
+    /// How to print the result
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    /// Write the result to a file instead of standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ModeArg {
+    /// Incremental where that is safe
+    Auto,
+    Full,
+    Incremental,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FailLevelArg {
+    #[value(name = "P0", alias = "p0")]
+    P0,
+    #[value(name = "P1", alias = "p1")]
+    P1,
+    #[value(name = "P2", alias = "p2")]
+    P2,
+    #[value(name = "P3", alias = "p3")]
+    P3,
+    Never,
+}
+
+#[derive(Debug, Args)]
+#[group(skip)]
+pub struct ReviewArgs {
+    /// Compare with this branch or commit instead of the default branch
+    #[arg(long, value_name = "REF", conflicts_with_all = ["staged", "commit", "range", "diff_file", "stdin"])]
+    pub base: Option<String>,
+    /// Leave uncommitted work out
+    #[arg(long, conflicts_with_all = ["staged", "commit", "range", "diff_file", "stdin"])]
+    pub committed: bool,
+    /// Review what is staged
+    #[arg(long, conflicts_with_all = ["commit", "range", "diff_file", "stdin"])]
+    pub staged: bool,
+    /// Review one commit
+    #[arg(long, value_name = "SHA", conflicts_with_all = ["range", "diff_file", "stdin"])]
+    pub commit: Option<String>,
+    /// Review a range: A..B compares the two, A...B what B adds since they parted
+    #[arg(long, value_name = "A..B", conflicts_with_all = ["diff_file", "stdin"])]
+    pub range: Option<String>,
+    /// Review a diff in a file
+    #[arg(long, value_name = "FILE", conflicts_with = "stdin")]
+    pub diff_file: Option<PathBuf>,
+    /// Review a diff on standard input
+    #[arg(long)]
+    pub stdin: bool,
+    /// How far back to look: auto is incremental where that is safe
+    #[arg(long, value_enum, default_value_t = ModeArg::Auto)]
+    pub mode: ModeArg,
+    /// A spec to hold the change against: a file, or text
+    #[arg(long, value_name = "PATH|TEXT")]
+    pub spec: Vec<String>,
+    /// How coverage is judged: "integration required; location=tests/api.rs; focus=expired tokens"
+    #[arg(long, value_name = "TEXT")]
+    pub test_direction: Option<String>,
+    /// What reviewers should know, and severity directives: a file, or text
+    #[arg(long, value_name = "PATH|TEXT")]
+    pub context: Option<String>,
+    /// Fail (exit 1) on findings at or above this
+    #[arg(long, value_enum, value_name = "LEVEL")]
+    pub fail_level: Option<FailLevelArg>,
+    /// Leave these files out (glob); may be given again
+    #[arg(long, value_name = "GLOB")]
+    pub skip: Vec<String>,
+    /// Go on with a run that was killed: the newest of this repository, or the one named
+    #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "")]
+    pub resume: Option<String>,
+    /// Say what would be reviewed and by whom, and stop
+    #[arg(long, conflicts_with = "resume")]
+    pub dry_run: bool,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}

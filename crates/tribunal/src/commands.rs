@@ -1,0 +1,62 @@
+//! One file per command.
+
+mod compare;
+mod config;
+mod demo;
+mod doctor;
+mod explain;
+mod history;
+mod init;
+mod review;
+mod rules;
+mod trust;
+
+use crate::cli::{Cli, Colour, Command, ConfigCommand};
+use crate::situation::{Situation, exit};
+use clap::CommandFactory as _;
+
+pub fn dispatch(cli: Cli) -> Result<u8, Situation> {
+    match cli.color {
+        Colour::Auto => {}
+        Colour::Always => anstream::ColorChoice::Always.write_global(),
+        Colour::Never => anstream::ColorChoice::Never.write_global(),
+    }
+    let quiet = cli.quiet;
+    match cli.command {
+        Command::Review(args) => block_on(review::run(&args, quiet)),
+        Command::History { limit, format } => block_on(history::list(limit, format)),
+        Command::Show { run, output } => block_on(history::show(&run, &output)),
+        Command::Replay { run, output } => block_on(history::replay(&run, &output)),
+        Command::Compare { before, after, format } => block_on(compare::run(&before, &after, format)),
+        Command::Init { dry_run, force } => init::run(dry_run, force),
+        Command::Doctor => doctor::run(),
+        Command::Config { command: ConfigCommand::Show { format } } => config::show(format),
+        Command::Trust { dry_run, yes } => trust::run(dry_run, yes),
+        Command::Explain { name } => explain::run(&name),
+        Command::Rules { command } => rules::run(command),
+        Command::Demo { output } => demo::run(&output, quiet),
+        Command::Completions { shell } => {
+            clap_complete::generate(shell, &mut Cli::command(), "tribunal", &mut std::io::stdout());
+            Ok(exit::DONE)
+        }
+        Command::Man => {
+            let page = clap_mangen::Man::new(Cli::command());
+            page.render(&mut std::io::stdout())
+                .map_err(|error| Situation::new("engine-failed", exit::INCOMPLETE, error.to_string()))?;
+            Ok(exit::DONE)
+        }
+        Command::Schema { name } => {
+            anstream::print!("{}", crate::schemas::schema(name));
+            Ok(exit::DONE)
+        }
+    }
+}
+
+fn block_on(work: impl Future<Output = Result<u8, Situation>>) -> Result<u8, Situation> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|error| Situation::new("engine-failed", exit::INCOMPLETE, error.to_string()))?;
+    runtime.block_on(work)
+}

@@ -1,0 +1,58 @@
+//! `tribunal config show`
+
+use crate::cli::ListFormat;
+use crate::situation::{Situation, exit};
+use crate::terminal::table::table;
+use crate::workspace;
+use std::collections::BTreeMap;
+use tribunal_core::policy::config::Policy;
+
+pub fn show(format: ListFormat) -> Result<u8, Situation> {
+    let repository = workspace::discover_optional()?;
+    let base = repository.as_ref().and_then(|repository| {
+        let tip = repository.default_branch().and_then(|name| repository.commit(&name)).ok()?;
+        let head = repository.head().ok()?;
+        repository.merge_base(&tip, &head, "base", "head").ok()
+    });
+    let setup = workspace::set_up(repository.as_ref(), base.as_ref(), None)?;
+    let mut values: BTreeMap<String, (String, String)> =
+        defaults(&setup.policy).into_iter().map(|(key, value)| (key, (value, "default".to_owned()))).collect();
+    for (key, (source, value)) in &setup.merged.origins {
+        values.insert(key.clone(), (value.to_string(), source.clone()));
+    }
+    match format {
+        ListFormat::Json => {
+            let body: BTreeMap<_, _> = values
+                .iter()
+                .map(|(key, (value, source))| (key, serde_json::json!({ "value": value, "source": source })))
+                .collect();
+            anstream::println!("{}", serde_json::to_string_pretty(&body).unwrap_or_default());
+        }
+        ListFormat::Text => {
+            let rows = values.into_iter().map(|(key, (value, source))| vec![key, value, source]);
+            anstream::println!("{}", table(&["KEY", "VALUE", "FROM"], rows));
+            for notice in &setup.notices {
+                anstream::println!("! {notice}");
+            }
+        }
+    }
+    Ok(exit::DONE)
+}
+
+/// What is in force where nobody said anything. Keys that were set are printed over these.
+fn defaults(policy: &Policy) -> Vec<(String, String)> {
+    let mut rows = vec![
+        ("review.fail_level".to_owned(), format!("{:?}", policy.fail_level)),
+        ("review.base".to_owned(), "(the default branch)".to_owned()),
+        ("review.max_inline_p2".to_owned(), policy.caps.inline_p2.to_string()),
+        ("review.max_listed_p3".to_owned(), policy.caps.listed_p3.to_string()),
+        ("files.skip".to_owned(), "[]".to_owned()),
+        ("files.review".to_owned(), "[]".to_owned()),
+        ("files.max_bytes".to_owned(), policy.max_bytes.to_string()),
+        ("rules.disable".to_owned(), "[]".to_owned()),
+    ];
+    for (role, agents) in &policy.panel {
+        rows.push((format!("panel.{role}"), format!("{:?}", agents.iter().map(|agent| agent.as_str()).collect::<Vec<_>>())));
+    }
+    rows
+}

@@ -1,0 +1,95 @@
+//! `tribunal explain`: rules, categories, roles, priorities and error codes, from the files that define them.
+
+use crate::situation::{CODES, Situation, exit};
+use tribunal_agent::rules::file::{Example, RuleFile};
+use tribunal_agent::rules::load;
+use tribunal_core::findings::role::built_in_roles;
+use tribunal_core::findings::scale::Priority;
+
+pub fn run(name: &str) -> Result<u8, Situation> {
+    let text = rule(name)?.or(category(name)?).or(role(name)?).or_else(|| priority(name)).or_else(|| code(name));
+    match text {
+        Some(text) => {
+            anstream::println!("{}", text.trim_end());
+            Ok(exit::DONE)
+        }
+        None => Err(Situation::new(
+            "unknown-name",
+            exit::USAGE,
+            format!("`{name}` is no rule, category, role, priority or error code"),
+        )
+        .help("`tribunal rules list` lists the rules; categories look like S1, priorities like P0, codes like bad-config")),
+    }
+}
+
+fn rule(name: &str) -> Result<Option<String>, Situation> {
+    Ok(load::built_in()?.into_iter().find(|rule| rule.file.id == name).map(|rule| page(&rule.file)))
+}
+
+fn page(rule: &RuleFile) -> String {
+    let languages: Vec<&str> = rule.languages.iter().map(|language| language.name()).collect();
+    let mut text = format!(
+        "\u{1b}[1m{}\u{1b}[0m · {} · {}\n{}\n\nWhat breaks: {}\nWhat to do:  {}\n\n{}\n",
+        rule.id,
+        rule.category,
+        if languages.is_empty() { "any language".to_owned() } else { languages.join(", ") },
+        rule.title,
+        rule.failure_mode.trim(),
+        rule.mitigation.trim(),
+        rule.about.trim()
+    );
+    for (heading, examples) in [("Found", &rule.examples.bad), ("Left alone", &rule.examples.good)] {
+        if let Some(example) = examples.first() {
+            let code = match example {
+                Example::Code(code) => code,
+                Example::File(file) => &file.code,
+                Example::Diff(diff) => &diff.diff,
+            };
+            text.push_str(&format!("\n{heading}:\n"));
+            for line in code.trim_end().lines() {
+                text.push_str(&format!("    {line}\n"));
+            }
+        }
+    }
+    text
+}
+
+fn category(name: &str) -> Result<Option<String>, Situation> {
+    for role in built_in_roles()? {
+        if let Some(category) = role.categories.iter().find(|category| category.code.as_str().eq_ignore_ascii_case(name)) {
+            let rules: Vec<String> = load::built_in()?
+                .into_iter()
+                .filter(|rule| rule.file.category == category.code)
+                .map(|rule| rule.file.id)
+                .collect();
+            return Ok(Some(format!(
+                "\u{1b}[1m{} {}\u{1b}[0m · owned by {} · {} by default\n{}\n\n{} built-in rules: {}",
+                category.code,
+                category.name,
+                role.name,
+                category.severity.emoji(),
+                category.about.trim(),
+                rules.len(),
+                rules.join(", ")
+            )));
+        }
+    }
+    Ok(None)
+}
+
+fn role(name: &str) -> Result<Option<String>, Situation> {
+    Ok(built_in_roles()?.into_iter().find(|role| role.name.as_str() == name).map(|role| {
+        let categories: Vec<String> =
+            role.categories.iter().map(|category| format!("  {} {}", category.code, category.name)).collect();
+        format!("\u{1b}[1m{}\u{1b}[0m\n{}\n\nOwns:\n{}\n\n{}", role.name, role.about, categories.join("\n"), role.prompt)
+    }))
+}
+
+fn priority(name: &str) -> Option<String> {
+    let priority: Priority = name.parse().ok()?;
+    Some(format!("\u{1b}[1m{} {}\u{1b}[0m: {}", priority.emoji(), priority, priority.meaning()))
+}
+
+fn code(name: &str) -> Option<String> {
+    CODES.iter().find(|(code, _)| *code == name).map(|(code, text)| format!("\u{1b}[1m{code}\u{1b}[0m: {text}"))
+}

@@ -1,0 +1,100 @@
+//! `tribunal history`, `show`, `replay`: the ledger, read.
+
+use super::review::{print, read_document};
+use crate::cli::{ListFormat, OutputArgs};
+use crate::situation::{Situation, exit};
+use crate::terminal::table::table;
+use crate::workspace;
+use std::sync::Arc;
+use tribunal_agent::rules::compile::RuleSet;
+use tribunal_engine::effects::Effects;
+use tribunal_engine::host::embedded::Host;
+use tribunal_store::{DocumentRow, Ledger};
+
+pub async fn ledger() -> Result<Arc<Ledger>, Situation> {
+    let repository = workspace::discover_optional()?;
+    workspace::open_ledger(&workspace::ledger_folder(repository.as_ref())).await
+}
+
+pub async fn list(limit: u32, format: ListFormat) -> Result<u8, Situation> {
+    let rows = ledger().await?.history(i64::from(limit)).await?;
+    match format {
+        ListFormat::Json => {
+            let entries: Vec<_> = rows
+                .iter()
+                .map(|row| {
+                    serde_json::json!({ "run": row.run, "finished_at": row.at, "subject": row.subject, "base": row.base, "head": row.head,
+                                        "outcome": row.outcome, "verdict": row.verdict, "findings": row.findings })
+                })
+                .collect();
+            anstream::println!("{}", serde_json::to_string_pretty(&entries).unwrap_or_default());
+        }
+        ListFormat::Text if rows.is_empty() => anstream::println!("No reviews yet. Start with: tribunal review"),
+        ListFormat::Text => {
+            let lines = rows.iter().map(|row| {
+                vec![
+                    row.run.clone(),
+                    when(row.at),
+                    row.outcome.clone(),
+                    row.verdict.clone(),
+                    row.findings.to_string(),
+                    row.head.get(..12).unwrap_or(&row.head).to_owned(),
+                    row.subject.clone(),
+                ]
+            });
+            anstream::println!("{}", table(&["RUN", "WHEN", "OUTCOME", "VERDICT", "OPEN", "HEAD", "WHAT"], lines));
+        }
+    }
+    Ok(exit::DONE)
+}
+
+fn when(millis: i64) -> String {
+    jiff::Timestamp::from_millisecond(millis)
+        .map(|time| time.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string())
+        .unwrap_or_default()
+}
+
+/// A run by id, by the beginning of its id, or `last`.
+pub async fn find(ledger: &Ledger, name: &str) -> Result<DocumentRow, Situation> {
+    let rows = ledger.history(i64::MAX).await?;
+    let mut matching = rows.into_iter().filter(|row| name == "last" || row.run.starts_with(name));
+    let found = matching.next().ok_or_else(|| {
+        Situation::new("unknown-run", exit::USAGE, format!("there is no finished run `{name}` in this ledger"))
+            .help("`tribunal history` lists the runs")
+    })?;
+    if name != "last" && found.run != name && matching.next().is_some() {
+        return Err(Situation::new("unknown-run", exit::USAGE, format!("several runs begin with `{name}`"))
+            .help("`tribunal history` lists the runs"));
+    }
+    Ok(found)
+}
+
+pub async fn show(run: &str, output: &OutputArgs) -> Result<u8, Situation> {
+    let row = find(&*ledger().await?, run).await?;
+    let document = read_document(&row.body, &row.run)?;
+    print(&document, output)?;
+    Ok(exit::DONE)
+}
+
+pub async fn replay(run: &str, output: &OutputArgs) -> Result<u8, Situation> {
+    let ledger = ledger().await?;
+    let row = find(&ledger, run).await?;
+    let rules = Arc::new(RuleSet::new(Vec::new())?);
+    let effects = Effects::new(Arc::clone(&ledger), None, rules, Arc::new(|_| {}));
+    let host = Host { ledger, effects: Arc::new(effects), folder: std::path::PathBuf::new() };
+    let replay = host.replay(&row.run).await?;
+    match (&replay.replayed, &replay.stored) {
+        (Some(replayed), Some(stored)) if replayed == stored => {
+            let document = read_document(replayed, &row.run)?;
+            print(&document, output)?;
+            anstream::eprintln!("Replayed {}: the same {} bytes.", row.run, stored.len());
+            Ok(exit::DONE)
+        }
+        _ => Err(Situation::new(
+            "replay-differs",
+            exit::FINDINGS,
+            format!("replaying {} gave another result than the one that is stored", row.run),
+        )
+        .help("was it recorded by another version of Tribunal? its receipt names the engine")),
+    }
+}

@@ -1,0 +1,118 @@
+//! `tribunal init`: a small commented configuration that fits what is in the repository.
+
+use super::doctor::{KNOWN_CLIS, on_path};
+use crate::situation::{Situation, exit};
+use crate::workspace::guidance::{in_work_tree, trust};
+use crate::workspace::{self, Person};
+use std::collections::BTreeMap;
+use tribunal_core::diff::language::Language;
+use tribunal_core::ids::RepoPath;
+
+/// Linters that print SARIF, the file that shows a repository uses them, and how to call them.
+const LINTERS: [(&str, &[&str], &str, &str); 6] = [
+    (
+        "ruff",
+        &["pyproject.toml", "ruff.toml", ".ruff.toml"],
+        r#"["ruff", "check", "--output-format", "sarif", "."]"#,
+        "staff-engineer",
+    ),
+    ("semgrep", &[".semgrep.yml", ".semgrep"], r#"["semgrep", "scan", "--sarif", "--quiet"]"#, "security-reviewer"),
+    ("zizmor", &[".github/workflows"], r#"["zizmor", "--format", "sarif", "."]"#, "security-reviewer"),
+    (
+        "golangci-lint",
+        &[".golangci.yml", ".golangci.yaml"],
+        r#"["golangci-lint", "run", "--output.sarif.path=stdout"]"#,
+        "staff-engineer",
+    ),
+    ("shellcheck-sarif", &[".shellcheckrc"], r#"["shellcheck-sarif"]"#, "staff-engineer"),
+    (
+        "gitleaks",
+        &[".gitleaks.toml"],
+        r#"["gitleaks", "dir", "--report-format", "sarif", "--report-path", "-"]"#,
+        "security-reviewer",
+    ),
+];
+
+pub fn run(dry_run: bool, force: bool) -> Result<u8, Situation> {
+    let repository = workspace::discover()?;
+    let top = repository.work_tree.clone().ok_or(tribunal_forge::git::GitError::Bare)?;
+    let path = top.join(".tribunal.toml");
+    let languages = languages(&repository);
+    let text = config(&languages, &|name| top.join(name).exists());
+    if dry_run {
+        anstream::print!("{text}");
+        return Ok(exit::DONE);
+    }
+    if path.exists() && !force {
+        return Err(Situation::new("already-there", exit::USAGE, ".tribunal.toml exists already")
+            .help("`tribunal init --dry-run` prints what would be written; --force replaces it"));
+    }
+    std::fs::write(&path, &text)
+        .map_err(|error| Situation::new("bad-config", exit::USAGE, format!("{} cannot be written: {error}", path.display())))?;
+    trust(&repository, &Person::here(), &in_work_tree(&repository)?)?;
+    anstream::println!(
+        "Wrote .tribunal.toml ({}). Commit it, so that it holds for every change.",
+        if languages.is_empty() { "no known language yet".to_owned() } else { languages.join(", ") }
+    );
+    anstream::println!("Next: tribunal review");
+    Ok(exit::DONE)
+}
+
+/// Languages by how many files they have, most first.
+fn languages(repository: &tribunal_forge::git::Repository) -> Vec<String> {
+    let paths: Vec<RepoPath> = repository.head().and_then(|head| repository.all_paths(&head)).unwrap_or_default();
+    let mut counts: BTreeMap<Language, usize> = BTreeMap::new();
+    for language in paths.iter().filter_map(Language::of) {
+        *counts.entry(language).or_default() += 1;
+    }
+    let mut ordered: Vec<_> = counts.into_iter().collect();
+    ordered.sort_by_key(|(language, count)| (std::cmp::Reverse(*count), *language));
+    ordered.into_iter().map(|(language, _)| language.name().to_owned()).collect()
+}
+
+fn config(languages: &[String], exists: &dyn Fn(&str) -> bool) -> String {
+    let mut text = String::from(
+        "# Tribunal reviews changes by these settings. They are read from the base branch, never from the change itself.\n",
+    );
+    text.push_str("# `tribunal config show` prints every value in force and where it came from.\n");
+    if !languages.is_empty() {
+        text.push_str(&format!("# Found here: {}.\n", languages.join(", ")));
+    }
+    text.push_str("\n[review]\n# Findings at or above this fail the run: P0, P1, P2, P3 or \"never\".\nfail_level = \"P0\"\n");
+    text.push_str(
+        "\n[files]\n# Globs to leave out. Lock files, vendored, generated and binary files are left out anyway.\nskip = []\n",
+    );
+    let linters: Vec<_> =
+        LINTERS.iter().filter(|(name, signs, _, _)| on_path(name) && signs.iter().any(|sign| exists(sign))).collect();
+    text.push_str(
+        "\n[panel]\n# Who plays each role. Several agents may play one; each looks alone, and agreement is kept as evidence.\n",
+    );
+    for role in ["security-reviewer", "staff-engineer", "sdet"] {
+        let mut agents = vec!["\"rules\"".to_owned()];
+        agents.extend(linters.iter().filter(|(_, _, _, owner)| *owner == role).map(|(name, ..)| format!("\"{name}\"")));
+        text.push_str(&format!("{role} = [{}]\n", agents.join(", ")));
+    }
+    for (name, _, command, _) in &linters {
+        text.push_str(&format!("\n[agents.{name}]\nkind = \"sarif\"\ncommand = {command}\n"));
+    }
+    let clis: Vec<&str> = KNOWN_CLIS.iter().copied().filter(|name| on_path(name)).collect();
+    if !clis.is_empty() {
+        text.push_str(&format!("\n# {} found here: a script around it can play a role. See docs/agents.md.\n", clis.join(", ")));
+    }
+    text.push_str("\n# Any program that reads a JSON brief and prints a JSON report can play a role:\n# [agents.mine]\n# kind = \"command\"\n# command = [\"./review.py\"]\n");
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tribunal_core::policy::config::{Config, Policy};
+
+    /// What `init` writes must be read back without complaint.
+    #[test]
+    fn the_written_config_is_valid() {
+        let text = config(&["Rust".into()], &|_| true);
+        let parsed: Config = toml::from_str(&text).unwrap();
+        Policy::new(&parsed, &["security-reviewer".into(), "staff-engineer".into(), "sdet".into()]).unwrap();
+    }
+}

@@ -1,0 +1,237 @@
+//! `tribunal review`
+
+use crate::cli::{FailLevelArg, ModeArg, OutputArgs, ReviewArgs};
+use crate::situation::{Situation, exit};
+use crate::terminal::{progress, render};
+use crate::workspace::{self, ENGINE, Setup, target};
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+use tribunal_core::findings::brief::TestDirection;
+use tribunal_core::findings::key::sha256_hex;
+use tribunal_core::ids::RunId;
+use tribunal_core::plan::mode::RequestedMode;
+use tribunal_core::policy::context::parse_context;
+use tribunal_core::policy::layers::{Layer, read_layer};
+use tribunal_core::procedure::review::{Phase, Request, State};
+use tribunal_core::report::document::Document;
+use tribunal_engine::effects::Effects;
+use tribunal_engine::host::embedded::Host;
+use tribunal_store::Ledger;
+
+pub async fn run(args: &ReviewArgs, quiet: bool) -> Result<u8, Situation> {
+    let repository = workspace::discover_optional()?.map(Arc::new);
+    // The base decides which configuration counts, and the configuration may name the base: read it once without, once with.
+    let flags = flag_layer(args)?;
+    let first = workspace::set_up(
+        repository.as_deref(),
+        repository.as_ref().and_then(|repository| repository.head().ok()).as_ref(),
+        flags.clone(),
+    );
+    let configured = first.as_ref().ok().and_then(|setup| setup.policy.base.clone());
+    let max_bytes = first.as_ref().map_or(tribunal_core::policy::config::DEFAULT_MAX_BYTES, |setup| setup.policy.max_bytes);
+    let folder = workspace::ledger_folder(repository.as_deref());
+
+    if let Some(named) = &args.resume {
+        let setup = first?;
+        let ledger = workspace::open_ledger(&folder).await?;
+        let row = if named.is_empty() { ledger.unsettled(None).await? } else { ledger.run(named).await? };
+        let Some(row) = row else {
+            return Err(Situation::new("unknown-run", exit::USAGE, "there is no unfinished run to go on with")
+                .help("`tribunal history` lists finished ones"));
+        };
+        let reporter = progress::Reporter::new(quiet);
+        let effects = Effects::new(Arc::clone(&ledger), repository, Arc::new(setup.rules), reporter.listener());
+        let host = Host { ledger: Arc::clone(&ledger), effects: Arc::new(effects), folder };
+        let state = host.resume(row).await?;
+        reporter.finish();
+        return finish(state, &ledger, &args.output, quiet).await;
+    }
+
+    let chosen = target::choose(args, repository.as_deref(), configured.as_deref(), max_bytes)?;
+    let setup = workspace::set_up(repository.as_deref(), chosen.base.as_ref(), flags)?;
+    let request = request(args, &setup, &chosen)?;
+    if args.dry_run {
+        return super::review::dry_run(&request, repository.as_deref(), chosen.patch.as_deref());
+    }
+    let ledger = workspace::open_ledger(&folder).await?;
+    if let Some(patch) = &chosen.patch {
+        ledger.put_blob(request.target.head().as_str(), patch).await?;
+    }
+    let reporter = progress::Reporter::new(quiet);
+    let effects = Effects::new(Arc::clone(&ledger), repository, Arc::new(setup.rules), reporter.listener());
+    let host = Host { ledger: Arc::clone(&ledger), effects: Arc::new(effects), folder };
+    let work = host.begin(request, &chosen.case_id);
+    let state = tokio::select! {
+        state = work => state?,
+        _ = tokio::signal::ctrl_c() => {
+            reporter.finish();
+            return Err(Situation::new("interrupted", 130, "interrupted").help("what was done is kept; go on with: tribunal review --resume"));
+        }
+    };
+    reporter.finish();
+    finish(state, &ledger, &args.output, quiet).await
+}
+
+/// Ends a run: prints its document, or says why there is none.
+async fn finish(state: State, ledger: &Ledger, output: &OutputArgs, quiet: bool) -> Result<u8, Situation> {
+    match state.phase {
+        Phase::Done(document) => print(&document, output),
+        Phase::Noop { head, last_run } => {
+            let row = ledger.document(last_run.as_str()).await?.ok_or_else(|| {
+                Situation::new("unknown-run", exit::INCOMPLETE, format!("the review {last_run} that still stands is gone"))
+            })?;
+            if !quiet {
+                anstream::eprintln!(
+                    "Nothing new since {}: the review {last_run} stands. `--mode full` reviews again.",
+                    head.short()
+                );
+            }
+            let document: Document = read_document(&row.body, last_run.as_str())?;
+            print(&document, output)
+        }
+        Phase::NotRun { reason } => Err(Situation::new("nothing-to-review", exit::USAGE, reason)
+            .help("nothing was reviewed, so nothing is green; choose another base with --base, or a commit with --commit")),
+        Phase::Failed { reason } => Err(Situation::new("not-reviewed", exit::INCOMPLETE, reason)
+            .help("nothing was reviewed; `tribunal doctor` checks the set-up")),
+        Phase::Reading | Phase::Reviewing(_) => {
+            Err(Situation::new("engine-failed", exit::INCOMPLETE, "the run stopped half-way")
+                .help("go on with: tribunal review --resume"))
+        }
+    }
+}
+
+pub fn read_document(body: &str, run: &str) -> Result<Document, Situation> {
+    serde_json::from_str(body).map_err(|error| {
+        Situation::new("engine-failed", exit::INCOMPLETE, format!("the stored review {run} cannot be read: {error}"))
+    })
+}
+
+/// Prints a document in the format that was asked for. All reviewers failing means no review (PR-7).
+pub fn print(document: &Document, output: &OutputArgs) -> Result<u8, Situation> {
+    render::write(document, output)?;
+    Ok(document.exit_code())
+}
+
+fn request(args: &ReviewArgs, setup: &Setup, chosen: &target::Chosen) -> Result<Request, Situation> {
+    let spec = if args.spec.is_empty() {
+        None
+    } else {
+        Some(args.spec.iter().map(|spec| path_or_text(spec)).collect::<Result<Vec<_>, _>>()?.join("\n\n"))
+    };
+    let context = args.context.as_deref().map(path_or_text).transpose()?;
+    for text in context.iter().chain(setup.policy.context.iter()) {
+        parse_context(text)?;
+    }
+    let test_direction = args
+        .test_direction
+        .as_deref()
+        .map(str::parse::<TestDirection>)
+        .transpose()
+        .map_err(|problem| Situation::new("bad-context", exit::USAGE, problem))?;
+    // Inputs change what a review says, so they are part of what it must match to be built on.
+    let inputs = format!("{}\n{spec:?}\n{context:?}\n{test_direction:?}", setup.fingerprint);
+    let mut notices = setup.notices.clone();
+    notices.extend(chosen.notices.iter().cloned());
+    Ok(Request {
+        run: run_id(),
+        engine: ENGINE.to_owned(),
+        target: chosen.target.clone(),
+        mode: match args.mode {
+            ModeArg::Auto => RequestedMode::Auto,
+            ModeArg::Full => RequestedMode::Full,
+            ModeArg::Incremental => RequestedMode::Incremental,
+        },
+        spec,
+        test_direction,
+        context,
+        policy: setup.policy.clone(),
+        roles: setup.roles.clone(),
+        fingerprint: sha256_hex(inputs.as_bytes()),
+        notices,
+    })
+}
+
+/// A file if there is one of that name, else the text itself. What looks like a path and is none is refused, not reviewed against.
+fn path_or_text(given: &str) -> Result<String, Situation> {
+    let path = std::path::Path::new(given);
+    if !given.contains('\n') && path.is_file() {
+        return std::fs::read_to_string(path)
+            .map_err(|error| Situation::new("bad-context", exit::USAGE, format!("{given} cannot be read: {error}")));
+    }
+    let looks_like_a_path = !given.contains(char::is_whitespace) && (given.contains('/') || path.extension().is_some());
+    if looks_like_a_path {
+        return Err(Situation::new("bad-context", exit::USAGE, format!("there is no file `{given}`"))
+            .help("pass an existing file, or text with spaces in it"));
+    }
+    Ok(given.to_owned())
+}
+
+/// Sorts by time and is unique on this machine.
+fn run_id() -> RunId {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let noise = sha256_hex(format!("{}-{}", now.as_nanos(), std::process::id()).as_bytes());
+    RunId(format!("r{:08x}{}", now.as_secs(), &noise[..6]))
+}
+
+fn flag_layer(args: &ReviewArgs) -> Result<Option<Layer>, Situation> {
+    let mut text = String::new();
+    if let Some(level) = args.fail_level {
+        let level = match level {
+            FailLevelArg::P0 => "P0",
+            FailLevelArg::P1 => "P1",
+            FailLevelArg::P2 => "P2",
+            FailLevelArg::P3 => "P3",
+            FailLevelArg::Never => "never",
+        };
+        text.push_str(&format!("review.fail_level = \"{level}\"\n"));
+    }
+    if !args.skip.is_empty() {
+        let globs: Vec<toml::Value> = args.skip.iter().cloned().map(toml::Value::String).collect();
+        text.push_str(&format!("files.skip = {}\n", toml::Value::Array(globs)));
+    }
+    if text.is_empty() { Ok(None) } else { Ok(Some(read_layer("flags", &text)?)) }
+}
+
+/// What would be looked at, and by whom.
+fn dry_run(
+    request: &Request,
+    repository: Option<&tribunal_forge::git::Repository>,
+    patch: Option<&[u8]>,
+) -> Result<u8, Situation> {
+    use tribunal_core::plan::files::{Disposition, FileRules, summarise};
+    use tribunal_core::procedure::review::Target;
+    let files = match (&request.target, repository) {
+        (Target::Trees { base, head, .. }, Some(repository)) => {
+            repository.read_change(base, head, request.policy.max_bytes)?.files
+        }
+        _ => summarise(&tribunal_core::diff::parse::parse_diff(patch.unwrap_or_default())?),
+    };
+    let rules = FileRules::new(&request.policy.skip, &request.policy.review)
+        .map_err(|problem| Situation::new("bad-config", exit::USAGE, problem))?;
+    anstream::println!(
+        "Would review {} ({}..{})",
+        request.target.subject(),
+        request.target.base().short(),
+        request.target.head().short()
+    );
+    for file in &files {
+        let what = match rules.disposition(file) {
+            Disposition::Review => "review".to_owned(),
+            Disposition::LinesOnly => "lines only (generated)".to_owned(),
+            Disposition::Skip(reason) => format!("skip ({})", reason.words()),
+        };
+        anstream::println!("  {:<24} +{:<5} -{:<5} {}", what, file.added, file.removed, file.path);
+    }
+    let flags = tribunal_core::plan::flags::flags(&files, request.spec.is_some(), patch.is_none());
+    let players = |role: &tribunal_core::ids::RoleName| request.policy.panel.get(role).cloned().unwrap_or_default();
+    let panel = tribunal_core::plan::panel::dispatch(&request.roles, players, &flags);
+    for seat in &panel.seats {
+        let kind = request.policy.agents.get(&seat.agent).map_or("unknown", |agent| agent.kind());
+        anstream::println!("  {} played by {} ({kind})", seat.role, seat.agent);
+    }
+    for absent in &panel.not_called {
+        anstream::println!("  {} not called: {}", absent.role, absent.reason);
+    }
+    anstream::println!("Nothing was reviewed and nothing was recorded.");
+    Ok(exit::DONE)
+}

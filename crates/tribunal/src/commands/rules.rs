@@ -1,0 +1,54 @@
+//! `tribunal rules list`, `tribunal rules test`
+
+use crate::cli::{ListFormat, RulesCommand};
+use crate::situation::{Situation, exit};
+use crate::terminal::table::table;
+use tribunal_agent::rules::{examples, load};
+
+pub fn run(command: RulesCommand) -> Result<u8, Situation> {
+    match command {
+        RulesCommand::List { format } => list(format),
+        RulesCommand::Test { files } => {
+            let mut failures = 0;
+            for path in &files {
+                let name = path.display().to_string();
+                let text = std::fs::read_to_string(path)
+                    .map_err(|error| Situation::new("bad-rule", exit::USAGE, format!("{name} cannot be read: {error}")))?;
+                let wrong = match load::parse(&name, &text) {
+                    Ok(rule) => examples::failures(&rule),
+                    Err(error) => vec![error.to_string()],
+                };
+                for problem in &wrong {
+                    anstream::println!("{problem}");
+                }
+                failures += wrong.len();
+            }
+            anstream::println!(
+                "{} rule file{}, {failures} failure{}",
+                files.len(),
+                if files.len() == 1 { "" } else { "s" },
+                if failures == 1 { "" } else { "s" }
+            );
+            Ok(if failures == 0 { exit::DONE } else { exit::FINDINGS })
+        }
+    }
+}
+
+fn list(format: ListFormat) -> Result<u8, Situation> {
+    let rules = load::built_in()?;
+    match format {
+        ListFormat::Json => {
+            let body: Vec<_> = rules.iter().map(|rule| &rule.file).collect();
+            anstream::println!("{}", serde_json::to_string_pretty(&body).unwrap_or_default());
+        }
+        ListFormat::Text => {
+            let rows = rules.iter().map(|rule| {
+                let languages: Vec<&str> = rule.file.languages.iter().map(|language| language.name()).collect();
+                let languages = if languages.is_empty() { "any".to_owned() } else { languages.join(", ") };
+                vec![rule.file.id.clone(), rule.file.category.0.clone(), languages, rule.file.title.clone()]
+            });
+            anstream::println!("{}", table(&["RULE", "CATEGORY", "LANGUAGES", "WHAT"], rows));
+        }
+    }
+    Ok(exit::DONE)
+}

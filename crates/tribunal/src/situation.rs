@@ -1,0 +1,198 @@
+//! What a person is told when something did not work: what happened, what it means, what to do, and the exit code.
+
+use std::fmt;
+use tribunal_agent::rules::load::RuleError;
+use tribunal_core::diff::parse::DiffError;
+use tribunal_core::findings::role::RoleError;
+use tribunal_core::policy::config::PolicyError;
+use tribunal_core::policy::context::ContextError;
+use tribunal_core::policy::layers::LayerError;
+use tribunal_engine::EngineError;
+use tribunal_forge::git::GitError;
+use tribunal_store::StoreError;
+
+/// Exit codes, the same for every command (design section 8).
+pub mod exit {
+    pub const DONE: u8 = 0;
+    pub const FINDINGS: u8 = 1;
+    pub const USAGE: u8 = 2;
+    pub const INCOMPLETE: u8 = 3;
+    pub const NOT_YET: u8 = 75;
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Situation {
+    /// Short, stable, for `tribunal explain`.
+    pub code: &'static str,
+    pub happened: String,
+    pub help: Vec<String>,
+    pub exit: u8,
+}
+
+impl Situation {
+    pub fn new(code: &'static str, exit: u8, happened: impl Into<String>) -> Self {
+        Self { code, happened: happened.into(), help: Vec::new(), exit }
+    }
+
+    pub fn help(mut self, text: impl Into<String>) -> Self {
+        self.help.push(text.into());
+        self
+    }
+
+    pub fn print(&self) {
+        anstream::eprintln!("{self}");
+    }
+}
+
+impl fmt::Display for Situation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "\u{1b}[1;31merror[{}]\u{1b}[0m\u{1b}[1m: {}\u{1b}[0m", self.code, self.happened)?;
+        for help in &self.help {
+            write!(f, "\n  \u{1b}[36mhelp\u{1b}[0m: {help}")?;
+        }
+        Ok(())
+    }
+}
+
+impl From<GitError> for Situation {
+    fn from(error: GitError) -> Self {
+        let text = error.to_string();
+        match error {
+            GitError::NoGit => {
+                Situation::new("no-git", exit::USAGE, text).help("install git 2.38 or later and put it on the PATH")
+            }
+            GitError::NotARepository(_) => Situation::new("not-a-repository", exit::USAGE, text)
+                .help("run this inside a git checkout, or review a diff: git diff | tribunal review --stdin"),
+            GitError::UnknownRevision(_) => Situation::new("unknown-revision", exit::USAGE, text)
+                .help("`git branch --all` lists what exists here; a branch of the remote may need `git fetch` first"),
+            GitError::Unborn(_) => Situation::new("unborn-branch", exit::USAGE, text)
+                .help("commit something first, or review what is staged: tribunal review --staged"),
+            GitError::NoBase => Situation::new("no-base", exit::USAGE, text).help("name the base: tribunal review --base BRANCH"),
+            GitError::NoMergeBase { shallow: true, .. } => Situation::new(
+                "shallow-clone",
+                exit::USAGE,
+                format!("{text}: this clone is shallow, and its history ends before they meet"),
+            )
+            .help("fetch the rest: git fetch --unshallow (in CI: fetch-depth: 0)"),
+            GitError::NoMergeBase { .. } => Situation::new("no-merge-base", exit::USAGE, text)
+                .help("name another base: tribunal review --base REF, or compare directly: tribunal review --range A..B"),
+            GitError::Bare => Situation::new("bare-repository", exit::USAGE, text)
+                .help("review commits: tribunal review --committed, --commit or --range"),
+            GitError::Diff(error) => error.into(),
+            GitError::Failed { .. } | GitError::Hollow(_) | GitError::Io { .. } => {
+                Situation::new("git-failed", exit::INCOMPLETE, text)
+                    .help("nothing was reviewed; `tribunal doctor` checks the set-up")
+            }
+        }
+    }
+}
+
+impl From<DiffError> for Situation {
+    fn from(error: DiffError) -> Self {
+        let text = error.to_string();
+        match error {
+            DiffError::Combined => Situation::new("combined-diff", exit::USAGE, text)
+                .help("make it with `git diff A B`, or review the merge: tribunal review --commit SHA"),
+            DiffError::Malformed(_) | DiffError::NotADiff(_) => Situation::new("malformed-diff", exit::USAGE, text)
+                .help("make it with `git diff` and pass it whole; nothing was reviewed"),
+        }
+    }
+}
+
+impl From<StoreError> for Situation {
+    fn from(error: StoreError) -> Self {
+        let text = error.to_string();
+        match error {
+            StoreError::Open { .. } => Situation::new("no-ledger", exit::INCOMPLETE, text)
+                .help("the git directory must be writable: the ledger lives in <git dir>/tribunal/"),
+            StoreError::TooNew { .. } => {
+                Situation::new("ledger-too-new", exit::USAGE, text).help("update Tribunal; nothing was changed")
+            }
+            StoreError::Query(_) => Situation::new("ledger-failed", exit::INCOMPLETE, text)
+                .help("is the disk full? the same command goes on where it stopped: tribunal review --resume"),
+            StoreError::Conflict(_) => {
+                Situation::new("two-copies", exit::NOT_YET, text).help("wait for the other one, then: tribunal review --resume")
+            }
+        }
+    }
+}
+
+impl From<EngineError> for Situation {
+    fn from(error: EngineError) -> Self {
+        let text = error.to_string();
+        match error {
+            EngineError::Store(error) => error.into(),
+            EngineError::Git(error) => error.into(),
+            EngineError::UnknownRun(_) => {
+                Situation::new("unknown-run", exit::USAGE, text).help("`tribunal history` lists the runs")
+            }
+            EngineError::Busy { .. } => Situation::new("two-copies", exit::NOT_YET, text),
+            EngineError::Step(_) | EngineError::Damaged { .. } | EngineError::Io { .. } | EngineError::Worker(_) => {
+                Situation::new("engine-failed", exit::INCOMPLETE, text)
+                    .help("the run is kept; go on with: tribunal review --resume")
+            }
+        }
+    }
+}
+
+impl From<LayerError> for Situation {
+    fn from(error: LayerError) -> Self {
+        let situation = Situation::new("bad-config", exit::USAGE, error.to_string());
+        match error.help {
+            Some(help) => situation.help(help),
+            None => situation,
+        }
+    }
+}
+
+impl From<PolicyError> for Situation {
+    fn from(error: PolicyError) -> Self {
+        Situation::new("bad-config", exit::USAGE, error.to_string())
+            .help("`tribunal config show` prints every value and where it came from")
+    }
+}
+
+impl From<RoleError> for Situation {
+    fn from(error: RoleError) -> Self {
+        Situation::new("bad-role", exit::USAGE, error.to_string())
+            .help("a role file is front matter between `---` lines, then the prompt; see docs/reviewers.md")
+    }
+}
+
+impl From<RuleError> for Situation {
+    fn from(error: RuleError) -> Self {
+        Situation::new("bad-rule", exit::USAGE, error.to_string()).help("try it alone: tribunal rules test FILE")
+    }
+}
+
+impl From<ContextError> for Situation {
+    fn from(error: ContextError) -> Self {
+        Situation::new("bad-context", exit::USAGE, error.to_string())
+            .help("directives look like `never lower S*: reason` or `raise E5 in src/** to P0: reason`")
+    }
+}
+
+/// Every code, for `tribunal explain` and the reference page.
+pub const CODES: [(&str, &str); 21] = [
+    ("no-git", "git could not be found. Tribunal reads every change through git."),
+    ("not-a-repository", "The current folder is in no git repository, and no diff was given."),
+    ("unknown-revision", "A branch, tag or commit that was named does not exist here."),
+    ("unborn-branch", "The branch has no commit yet, so there is nothing to compare with."),
+    ("no-base", "No branch could be found that this change is made against."),
+    ("shallow-clone", "The clone's history ends before base and head meet. CI systems clone so by default."),
+    ("no-merge-base", "Base and head share no history."),
+    ("bare-repository", "A bare repository has no working tree; only commits can be reviewed."),
+    ("git-failed", "git failed or gave an answer that does not add up. Nothing was reviewed."),
+    ("combined-diff", "A combined diff (of a merge) has several old sides and cannot be reviewed as one change."),
+    ("malformed-diff", "The input is not a diff, or a diff that was cut off or edited. It is refused whole."),
+    ("no-ledger", "The ledger could not be opened. It lives in the git directory."),
+    ("ledger-too-new", "A newer Tribunal has written this ledger."),
+    ("ledger-failed", "The ledger could not be read or written, for instance because the disk is full."),
+    ("two-copies", "Another Tribunal is working on the same change."),
+    ("unknown-run", "The ledger has no such run."),
+    ("engine-failed", "Something broke inside; the run is kept and can be resumed."),
+    ("bad-config", "The configuration has a key or value that is not known."),
+    ("bad-role", "A file in .tribunal/reviewers cannot be read as a role."),
+    ("bad-rule", "A rule file cannot be read, or its pattern does not parse."),
+    ("bad-context", "A severity directive in the context is malformed."),
+];

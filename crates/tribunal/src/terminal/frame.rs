@@ -1,0 +1,63 @@
+//! A finding as a code frame.
+
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use tribunal_core::combine::finding::{Finding, FindingOrigin};
+use tribunal_core::findings::anchor::Side;
+use tribunal_core::findings::scale::Priority;
+
+pub fn frame(finding: &Finding, renderer: &Renderer) -> String {
+    let level = match finding.p_code {
+        Priority::P0 => Level::ERROR.with_name("P0"),
+        Priority::P1 => Level::WARNING.with_name("P1"),
+        Priority::P2 => Level::INFO.with_name("P2"),
+        Priority::P3 => Level::NOTE.with_name("P3"),
+        Priority::Q => Level::NOTE.with_name("Q"),
+    };
+    let carried = match finding.origin {
+        FindingOrigin::Fresh => "",
+        FindingOrigin::Carried => ", from an earlier review",
+    };
+    let title = format!("{} {} {}", finding.id, finding.slug, finding.category);
+    // Tabs would shift the marks under the code.
+    let source = finding.evidence.replace('\t', "    ");
+    let path = match finding.side {
+        Side::New => finding.file.0.clone(),
+        Side::Old => format!("{} (before the change)", finding.file),
+    };
+    let range = marked(&source);
+    let snippet = Snippet::source(source.as_str())
+        .line_start(finding.line_start as usize)
+        .path(path.as_str())
+        .annotation(AnnotationKind::Primary.span(range).label(finding.failure_mode.as_str()));
+    let mut group = Group::with_title(level.primary_title(title.as_str())).element(snippet);
+    if !finding.mitigation.is_empty() {
+        group = group.element(Level::HELP.message(finding.mitigation.as_str()));
+    }
+    let agents: std::collections::BTreeSet<&str> = finding.agreement.iter().map(|voice| voice.agent.as_str()).collect();
+    let facts = format!(
+        "{} · blast {} · confidence {} · by {}{carried}",
+        finding.justification.word(),
+        finding.blast.word(),
+        finding.confidence.word(),
+        agents.into_iter().collect::<Vec<_>>().join(", ")
+    );
+    group = group.element(Level::NOTE.message(facts.as_str()));
+    let mut notes: Vec<String> = finding.also.iter().map(|also| format!("also: {also}")).collect();
+    if let Some(adjustment) = &finding.severity_adjustment {
+        notes.push(format!("weighed {} → {}: {}", adjustment.from, adjustment.to, adjustment.reason));
+    }
+    if !finding.related.is_empty() {
+        let ids: Vec<String> = finding.related.iter().map(ToString::to_string).collect();
+        notes.push(format!("see also {}", ids.join(", ")));
+    }
+    for note in &notes {
+        group = group.element(Level::NOTE.message(note.as_str()));
+    }
+    renderer.render(&[group])
+}
+
+/// The code without the blanks around it.
+fn marked(source: &str) -> std::ops::Range<usize> {
+    let start = source.len() - source.trim_start().len();
+    start..source.trim_end().len().max(start)
+}

@@ -1,0 +1,155 @@
+//! Everything a command needs to know before it starts: the repository, the ledger, and the configuration, roles and rules in
+//! force, each with where it came from.
+
+pub mod guidance;
+pub mod target;
+
+use crate::situation::{Situation, exit};
+use guidance::Guidance;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tribunal_agent::rules::compile::RuleSet;
+use tribunal_agent::rules::load;
+use tribunal_core::findings::key::sha256_hex;
+use tribunal_core::findings::role::{Role, built_in_roles, merge_roles, parse_role};
+use tribunal_core::ids::{RoleName, Sha};
+use tribunal_core::policy::config::Policy;
+use tribunal_core::policy::layers::{Layer, Merged, environment_layer, merge_layers, read_layer};
+use tribunal_forge::git::Repository;
+use tribunal_store::Ledger;
+
+pub const ENGINE: &str = env!("CARGO_PKG_VERSION");
+
+/// Folders of the person who runs this, following the XDG base directories.
+#[derive(Debug, Clone)]
+pub struct Person {
+    pub config: PathBuf,
+    pub state: PathBuf,
+}
+
+impl Person {
+    pub fn here() -> Self {
+        let home = std::env::var_os("HOME").or_else(|| std::env::var_os("USERPROFILE")).map(PathBuf::from).unwrap_or_default();
+        let folder = |variable: &str, usual: &str| {
+            std::env::var_os(variable)
+                .map(PathBuf::from)
+                .filter(|path| path.is_absolute())
+                .unwrap_or_else(|| home.join(usual))
+                .join("tribunal")
+        };
+        Self { config: folder("XDG_CONFIG_HOME", ".config"), state: folder("XDG_STATE_HOME", ".local/state") }
+    }
+}
+
+/// Configuration, roles and rules, resolved.
+pub struct Setup {
+    pub merged: Merged,
+    pub policy: Policy,
+    pub roles: Vec<Role>,
+    pub rules: RuleSet,
+    pub notices: Vec<String>,
+    /// Hash over everything that can change what a review says.
+    pub fingerprint: String,
+}
+
+pub fn discover() -> Result<Repository, Situation> {
+    let here = std::env::current_dir()
+        .map_err(|error| Situation::new("git-failed", exit::USAGE, format!("the current folder cannot be read: {error}")))?;
+    Ok(Repository::discover(&here)?)
+}
+
+/// The repository if there is one; outside of one only a bare diff can be reviewed.
+pub fn discover_optional() -> Result<Option<Repository>, Situation> {
+    match discover() {
+        Ok(repository) => Ok(Some(repository)),
+        Err(situation) if situation.code == "not-a-repository" => Ok(None),
+        Err(situation) => Err(situation),
+    }
+}
+
+/// Where the ledger and its locks live.
+pub fn ledger_folder(repository: Option<&Repository>) -> PathBuf {
+    match repository {
+        Some(repository) => repository.tribunal_dir(),
+        None => Person::here().state,
+    }
+}
+
+pub async fn open_ledger(folder: &Path) -> Result<Arc<Ledger>, Situation> {
+    std::fs::create_dir_all(folder).map_err(|error| {
+        Situation::new("no-ledger", exit::INCOMPLETE, format!("{} cannot be made: {error}", folder.display()))
+            .help("the git directory must be writable: the ledger lives in <git dir>/tribunal/")
+    })?;
+    Ok(Arc::new(Ledger::open(&folder.join("ledger.db")).await?))
+}
+
+/// Reads configuration, roles and rules. `base` is where a repository's own are read from; `flags` is the last layer.
+pub fn set_up(repository: Option<&Repository>, base: Option<&Sha>, flags: Option<Layer>) -> Result<Setup, Situation> {
+    let person = Person::here();
+    let mut layers = Vec::new();
+    let personal = person.config.join("config.toml");
+    if let Ok(text) = std::fs::read_to_string(&personal) {
+        layers.push(read_layer(&personal.display().to_string(), &text)?);
+    }
+    let guidance = match repository {
+        Some(repository) => Guidance::in_force(repository, base, &person)?,
+        None => Guidance::default(),
+    };
+    if let Some((source, text)) = guidance.config() {
+        layers.push(read_layer(&source, text)?);
+    }
+    layers.push(environment_layer(
+        std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))),
+    )?);
+    layers.extend(flags);
+    let merged = merge_layers(&layers)?;
+
+    let added = guidance
+        .roles()
+        .map(|(origin, text)| Ok((origin.clone(), parse_role(&origin, text)?)))
+        .collect::<Result<Vec<_>, Situation>>()?;
+    let roles = merge_roles(built_in_roles()?, added)?;
+    let names: Vec<RoleName> = roles.iter().map(|role| role.name.clone()).collect();
+    let policy = Policy::new(&merged.config, &names)?;
+    let rules = rules(&guidance, &policy)?;
+    let fingerprint = fingerprint(&policy, &roles, &guidance);
+    Ok(Setup { merged, policy, roles, rules, notices: guidance.notices, fingerprint })
+}
+
+fn rules(guidance: &Guidance, policy: &Policy) -> Result<RuleSet, Situation> {
+    let mut loaded = load::built_in()?;
+    for id in &policy.disabled_rules {
+        if !loaded.iter().any(|rule| &rule.file.id == id) {
+            return Err(Situation::new(
+                "bad-config",
+                exit::USAGE,
+                format!("[rules] disable names `{id}`, and there is no such rule"),
+            )
+            .help("`tribunal rules list` shows them all"));
+        }
+    }
+    loaded.retain(|rule| !policy.disabled_rules.contains(&rule.file.id));
+    let own = guidance.rules().map(|(origin, text)| load::parse(&origin, text)).collect::<Result<Vec<_>, _>>()?;
+    let has_own = !own.is_empty();
+    loaded.extend(own);
+    let set = RuleSet::new(loaded)?;
+    if has_own {
+        // The built-in ones are proved by their tests; a repository's own are proved here, whatever the change holds.
+        set.compile_all()?;
+    }
+    Ok(set)
+}
+
+fn fingerprint(policy: &Policy, roles: &[Role], guidance: &Guidance) -> String {
+    let mut text = format!("engine {ENGINE}\n");
+    text.push_str(&serde_json::to_string(policy).unwrap_or_default());
+    text.push_str(&serde_json::to_string(roles).unwrap_or_default());
+    for (_, rule) in guidance.rules() {
+        text.push_str(rule);
+    }
+    for (name, rule) in load::built_in_sources() {
+        text.push_str(name);
+        text.push_str(rule);
+    }
+    sha256_hex(text.as_bytes())
+}

@@ -1,0 +1,154 @@
+//! From what was typed to what is compared.
+
+use crate::cli::ReviewArgs;
+use crate::situation::{Situation, exit};
+use std::io::Read as _;
+use tribunal_core::findings::key::sha256_hex;
+use tribunal_core::ids::Sha;
+use tribunal_core::procedure::review::Target;
+use tribunal_forge::git::{GitError, Repository};
+
+pub struct Chosen {
+    pub target: Target,
+    /// Reviews with the same name build on each other.
+    pub case_id: String,
+    /// Where the repository's own configuration is read from.
+    pub base: Option<Sha>,
+    /// The bytes of a bare diff.
+    pub patch: Option<Vec<u8>>,
+    pub notices: Vec<String>,
+}
+
+pub fn choose(
+    args: &ReviewArgs,
+    repository: Option<&Repository>,
+    configured_base: Option<&str>,
+    max_bytes: u64,
+) -> Result<Chosen, Situation> {
+    if args.stdin || args.diff_file.is_some() {
+        return patch(args, repository);
+    }
+    let repository = match repository {
+        Some(repository) => repository,
+        None => return Err(GitError::NotARepository(std::env::current_dir().unwrap_or_default()).into()),
+    };
+    if args.staged {
+        return staged(repository);
+    }
+    if let Some(commit) = &args.commit {
+        let head = repository.commit(commit)?;
+        let base = match repository.first_parent(&head)? {
+            Some(parent) => parent,
+            None => repository.empty_tree()?,
+        };
+        let subject = format!("commit {}", head.short());
+        return Ok(chosen(base.clone(), head.clone(), subject, format!("commit:{head}"), Some(base)));
+    }
+    if let Some(range) = &args.range {
+        return between(repository, range);
+    }
+    branch(args, repository, configured_base, max_bytes)
+}
+
+fn chosen(base: Sha, head: Sha, subject: String, case_id: String, config_base: Option<Sha>) -> Chosen {
+    Chosen { target: Target::Trees { base, head, subject }, case_id, base: config_base, patch: None, notices: Vec::new() }
+}
+
+fn patch(args: &ReviewArgs, repository: Option<&Repository>) -> Result<Chosen, Situation> {
+    let failed = |what: &str, error: std::io::Error| {
+        Situation::new("malformed-diff", exit::USAGE, format!("{what} cannot be read: {error}"))
+    };
+    let (bytes, subject) = match &args.diff_file {
+        Some(path) => {
+            (std::fs::read(path).map_err(|error| failed(&path.display().to_string(), error))?, path.display().to_string())
+        }
+        None => {
+            let mut bytes = Vec::new();
+            std::io::stdin().lock().read_to_end(&mut bytes).map_err(|error| failed("standard input", error))?;
+            (bytes, "standard input".to_owned())
+        }
+    };
+    // Refused before anything is recorded, so that a broken diff leaves no run behind.
+    tribunal_core::diff::parse::parse_diff(&bytes)?;
+    let digest = Sha(sha256_hex(&bytes));
+    Ok(Chosen {
+        target: Target::Patch { digest: digest.clone(), subject },
+        case_id: format!("patch:{digest}"),
+        base: repository.and_then(|repository| repository.head().ok()),
+        patch: Some(bytes),
+        notices: Vec::new(),
+    })
+}
+
+fn staged(repository: &Repository) -> Result<Chosen, Situation> {
+    let index = std::env::var_os("GIT_INDEX_FILE").map(std::path::PathBuf::from).filter(|path| path.exists());
+    let head = repository.snapshot_index(index)?;
+    let (base, config) = match repository.head() {
+        Ok(base) => (base.clone(), Some(base)),
+        Err(GitError::Unborn(_)) => (repository.empty_tree()?, None),
+        Err(error) => return Err(error.into()),
+    };
+    let branch = repository.current_branch().unwrap_or_else(|| "HEAD".into());
+    Ok(chosen(base, head, "what is staged".into(), format!("staged:{branch}"), config))
+}
+
+fn between(repository: &Repository, range: &str) -> Result<Chosen, Situation> {
+    let (from, to, since_parting) = match range.split_once("...") {
+        Some((from, to)) => (from, to, true),
+        None => match range.split_once("..") {
+            Some((from, to)) => (from, to, false),
+            None => {
+                return Err(Situation::new("unknown-revision", exit::USAGE, format!("`{range}` is not a range"))
+                    .help("write A..B, or A...B for what B adds since they parted"));
+            }
+        },
+    };
+    let or_head = |name: &str| if name.is_empty() { "HEAD".to_owned() } else { name.to_owned() };
+    let (from, to) = (or_head(from), or_head(to));
+    let head = repository.commit(&to)?;
+    let start = repository.commit(&from)?;
+    let base = if since_parting { repository.merge_base(&start, &head, &from, &to)? } else { start };
+    Ok(chosen(base.clone(), head, range.to_owned(), format!("range:{range}"), Some(base)))
+}
+
+/// The usual case: what this branch adds to the branch it was made from, uncommitted work included.
+fn branch(
+    args: &ReviewArgs,
+    repository: &Repository,
+    configured_base: Option<&str>,
+    max_bytes: u64,
+) -> Result<Chosen, Situation> {
+    let head = repository.head()?;
+    let name = repository.current_branch();
+    let label = name.clone().unwrap_or_else(|| format!("detached {}", head.short()));
+    let (base_name, base_tip) = match args.base.as_deref().or(configured_base) {
+        Some(named) => (named.to_owned(), repository.commit(named)?),
+        None => {
+            let full = repository.default_branch()?;
+            let tip = repository.commit(&full)?;
+            (short_ref(&full).to_owned(), tip)
+        }
+    };
+    let base = repository.merge_base(&base_tip, &head, &base_name, &label)?;
+    let mut notices = Vec::new();
+    let mut subject = format!("{label} against {base_name}");
+    let mut reviewed = head.clone();
+    if !args.committed && repository.work_tree.is_some() {
+        let snapshot = repository.snapshot_work_tree(max_bytes)?;
+        for path in &snapshot.left_out {
+            notices.push(format!("{path} is untracked and larger than [files] max_bytes; it is not part of this review."));
+        }
+        if snapshot.tree != repository.tree_of(&head)? {
+            reviewed = snapshot.tree;
+            subject = format!("{label} with uncommitted work against {base_name}");
+        }
+    }
+    let case_id = format!("branch:{}", name.unwrap_or_else(|| format!("detached:{head}")));
+    let mut chosen = chosen(base.clone(), reviewed, subject, case_id, Some(base));
+    chosen.notices = notices;
+    Ok(chosen)
+}
+
+fn short_ref(full: &str) -> &str {
+    full.strip_prefix("refs/heads/").or_else(|| full.strip_prefix("refs/remotes/")).unwrap_or(full)
+}

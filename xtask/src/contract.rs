@@ -1,0 +1,80 @@
+//! `docs/contract/*.md` holds one row per rule id: what we do, and the test that holds it. This check fails on a rule without a
+//! row, on a row without an end, and on a named test that does not exist.
+//!
+//! A row is `| PR-3 | what we do | held: crates/…/file.rs::test_name |`, or ends in `differs: why`, `due: with what`, or
+//! `note: why there is nothing to test`.
+
+use crate::root;
+use anyhow::{Context as _, Result, bail};
+use std::collections::BTreeMap;
+use std::fs;
+
+/// Contract page → prefix and number of rules.
+const PAGES: [(&str, &str, u32); 1] = [("panel-review.md", "PR", 143)];
+
+pub fn run() -> Result<()> {
+    let mut wrong = Vec::new();
+    for (page, prefix, count) in PAGES {
+        let path = root().join("docs/contract").join(page);
+        let text = fs::read_to_string(&path).with_context(|| format!("{} is missing", path.display()))?;
+        let rows = rows(&text, prefix);
+        for number in 1..=count {
+            let id = format!("{prefix}-{number}");
+            match rows.get(&id) {
+                None => wrong.push(format!("{page}: {id} has no row")),
+                Some(end) => wrong.extend(judge(end)?.into_iter().map(|problem| format!("{page}: {id}: {problem}"))),
+            }
+        }
+        let (held, due) =
+            (rows.values().filter(|end| end.contains("held:")).count(), rows.values().filter(|end| end.contains("due:")).count());
+        eprintln!(
+            "contract: {page}: {count} rules, {held} held by tests, {due} due later, {} explained",
+            count as usize - held - due
+        );
+    }
+    if !wrong.is_empty() {
+        bail!("contract:\n  {}", wrong.join("\n  "));
+    }
+    Ok(())
+}
+
+fn rows(text: &str, prefix: &str) -> BTreeMap<String, String> {
+    text.lines()
+        .filter_map(|line| {
+            let cells: Vec<&str> = line.trim().strip_prefix('|')?.strip_suffix('|')?.split(" | ").map(str::trim).collect();
+            let id = cells.first()?.strip_prefix(prefix)?.strip_prefix('-')?.parse::<u32>().ok()?;
+            Some((format!("{prefix}-{id}"), (*cells.last()?).to_owned()))
+        })
+        .collect()
+}
+
+fn judge(end: &str) -> Result<Vec<String>> {
+    if let Some(tests) = end.strip_prefix("held:") {
+        let mut wrong = Vec::new();
+        for test in tests.split(',').map(|test| test.trim().trim_matches('`')) {
+            if !exists(test)? {
+                wrong.push(format!("there is no test {test}"));
+            }
+        }
+        return Ok(wrong);
+    }
+    let explained =
+        ["differs:", "due:", "note:"].iter().any(|word| end.strip_prefix(word).is_some_and(|why| why.trim().len() > 10));
+    Ok(if explained { Vec::new() } else { vec![format!("`{end}` is neither held, differs, due nor note")] })
+}
+
+/// `file::name`: the file has a function of that name with a test attribute above it.
+fn exists(test: &str) -> Result<bool> {
+    let Some((file, name)) = test.rsplit_once("::") else { return Ok(false) };
+    let Ok(text) = fs::read_to_string(root().join(file)) else { return Ok(false) };
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    let declared = |line: &str| line.contains(&format!("fn {name}(")) || line.contains(&format!("fn {name}<"));
+    Ok(lines.iter().enumerate().any(|(index, line)| {
+        declared(line)
+            && lines[..index]
+                .iter()
+                .rev()
+                .take_while(|above| above.starts_with("#[") || above.starts_with("//"))
+                .any(|above| above.starts_with("#[test]") || above.starts_with("#[tokio::test"))
+    }))
+}

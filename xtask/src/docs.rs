@@ -1,0 +1,156 @@
+//! Reference pages that are made from what they describe, so that they cannot drift: commands, exit codes, rules, roles, schemas.
+
+use crate::root;
+use anyhow::{Result, bail};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use tribunal_agent::rules::file::{Example, RuleFile};
+use tribunal_agent::rules::load;
+use tribunal_core::findings::role::built_in_roles;
+
+pub fn run(check: bool) -> Result<()> {
+    let pages = pages()?;
+    let folder = root().join("docs/reference");
+    let mut stale = Vec::new();
+    for (name, text) in &pages {
+        let path = folder.join(name);
+        if fs::read_to_string(&path).is_ok_and(|current| &current == text) {
+            continue;
+        }
+        stale.push(name.clone());
+        if !check {
+            fs::create_dir_all(path.parent().unwrap_or(&folder))?;
+            fs::write(&path, text)?;
+        }
+    }
+    for old in leftovers(&pages)? {
+        stale.push(format!("{} (no longer generated)", old.display()));
+        if !check {
+            fs::remove_file(&old)?;
+        }
+    }
+    if check && !stale.is_empty() {
+        bail!("docs/reference is stale, run `cargo xtask docs`:\n  {}", stale.join("\n  "));
+    }
+    eprintln!("docs: {} generated pages, {} {}", pages.len(), stale.len(), if check { "stale" } else { "written" });
+    Ok(())
+}
+
+fn leftovers(pages: &BTreeMap<String, String>) -> Result<Vec<PathBuf>> {
+    let folder = root().join("docs/reference");
+    let mut old = Vec::new();
+    let mut folders = vec![folder.clone()];
+    while let Some(next) = folders.pop() {
+        let Ok(entries) = fs::read_dir(&next) else { continue };
+        for entry in entries {
+            let path = entry?.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if !path.strip_prefix(&folder).is_ok_and(|name| pages.contains_key(&name.to_string_lossy().replace('\\', "/")))
+            {
+                old.push(path);
+            }
+        }
+    }
+    Ok(old)
+}
+
+fn pages() -> Result<BTreeMap<String, String>> {
+    let mut pages = BTreeMap::new();
+    pages.insert("cli.md".to_owned(), clap_markdown::help_markdown::<tribunal::cli::Cli>());
+    for (name, schema) in tribunal::schemas::ALL {
+        pages.insert(format!("schema/{name}.json"), tribunal::schemas::schema(schema));
+    }
+    let mut codes = "# Error codes\n\nEvery error names its code; `tribunal explain CODE` says this page's sentence.\n\n| code | meaning |\n| --- | --- |\n".to_owned();
+    for (code, text) in tribunal::situation::CODES {
+        codes.push_str(&format!("| `{code}` | {text} |\n"));
+    }
+    pages.insert("errors.md".to_owned(), codes);
+    pages.insert("roles.md".to_owned(), roles()?);
+    let rules = load::built_in()?;
+    let mut index = format!(
+        "# Built-in rules\n\n{} rules. Each page is made from the rule's own file, and each example is run as a test.\n\n| rule | category | languages | what |\n| --- | --- | --- | --- |\n",
+        rules.len()
+    );
+    for rule in &rules {
+        index.push_str(&format!(
+            "| [`{0}`](rules/{0}.md) | {1} | {2} | {3} |\n",
+            rule.file.id,
+            rule.file.category,
+            languages(&rule.file),
+            rule.file.title
+        ));
+        pages.insert(format!("rules/{}.md", rule.file.id), rule_page(&rule.origin, &rule.file));
+    }
+    pages.insert("rules.md".to_owned(), index);
+    Ok(pages)
+}
+
+fn languages(rule: &RuleFile) -> String {
+    if rule.languages.is_empty() {
+        return "any".to_owned();
+    }
+    rule.languages.iter().map(|language| language.name()).collect::<Vec<_>>().join(", ")
+}
+
+fn rule_page(origin: &str, rule: &RuleFile) -> String {
+    let mut text = format!(
+        "# {}\n\n`{}` · category {} · {} · confidence {} · blast {} · {}\n\n**What breaks**: {}\n\n**What to do**: {}\n\n{}\n",
+        rule.title,
+        rule.id,
+        rule.category,
+        languages(rule),
+        rule.confidence.word(),
+        rule.blast.word(),
+        rule.justification.word(),
+        rule.failure_mode.trim(),
+        rule.mitigation.trim(),
+        rule.about.trim()
+    );
+    for (heading, examples) in [("Found", &rule.examples.bad), ("Left alone", &rule.examples.good)] {
+        text.push_str(&format!("\n## {heading}\n"));
+        for example in examples {
+            let (place, body, fixed) = match example {
+                Example::Code(code) => (None, code, None),
+                Example::File(file) => (Some(&file.path), &file.code, file.fixed.as_ref()),
+                Example::Diff(diff) => (None, &diff.diff, None),
+            };
+            if let Some(place) = place {
+                text.push_str(&format!("\n`{place}`:\n"));
+            }
+            text.push_str(&format!("\n{}\n", tribunal_core::publish::markdown::fenced("", body.trim_end())));
+            if let Some(fixed) = fixed {
+                text.push_str(&format!(
+                    "\nThe fix gives:\n\n{}\n",
+                    tribunal_core::publish::markdown::fenced("", fixed.trim_end())
+                ));
+            }
+        }
+    }
+    text.push_str(&format!("\nDefined in `{origin}`. Switch it off with `[rules] disable = [\"{}\"]`.\n", rule.id));
+    text
+}
+
+fn roles() -> Result<String> {
+    let mut text =
+        "# Roles\n\nThe panel that every repository starts with. `.tribunal/reviewers/*.md` adds or overrides.\n".to_owned();
+    for role in built_in_roles()? {
+        text.push_str(&format!(
+            "\n## {}\n\n{}\n\n| category | name | by default | at most | what belongs here |\n| --- | --- | --- | --- | --- |\n",
+            role.name,
+            role.about.trim()
+        ));
+        for category in &role.categories {
+            let cap = category.cap.map_or("–", |cap| cap.emoji());
+            text.push_str(&format!(
+                "| {} | {} | {} | {cap} | {} |\n",
+                category.code,
+                category.name,
+                category.severity.emoji(),
+                category.about.trim().replace('\n', " ")
+            ));
+        }
+    }
+    Ok(text)
+}

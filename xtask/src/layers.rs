@@ -1,0 +1,86 @@
+//! Who may depend on whom (design section 4). A forbidden edge fails: what thinks cannot post, and the core stays pure.
+
+use crate::root;
+use anyhow::{Context as _, Result, bail};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::process::Command;
+
+/// Crate → the crates of ours it may use.
+const OURS: [(&str, &[&str]); 7] = [
+    ("tribunal-core", &[]),
+    ("tribunal-store", &[]),
+    ("tribunal-context", &["tribunal-core"]),
+    ("tribunal-forge", &["tribunal-core"]),
+    // Never the forge: what thinks cannot post, push or merge, by construction.
+    ("tribunal-agent", &["tribunal-context", "tribunal-core"]),
+    ("tribunal-engine", &["tribunal-agent", "tribunal-context", "tribunal-core", "tribunal-forge", "tribunal-store"]),
+    ("tribunal", &["tribunal-agent", "tribunal-core", "tribunal-engine", "tribunal-forge", "tribunal-store"]),
+];
+
+/// All that the core may use from outside: data, errors, small pure parsers.
+const CORE_MAY_USE: [&str; 10] =
+    ["diffy", "globset", "regex", "schemars", "serde", "serde-saphyr", "serde_json", "sha2", "thiserror", "toml"];
+
+/// Words that have no place in pure code.
+const IMPURE: [&str; 9] =
+    ["std::fs", "std::env::", "std::net", "std::process", "SystemTime", "Instant::now", "HashMap", "HashSet", "std::thread"];
+
+pub fn run() -> Result<()> {
+    let metadata = Command::new("cargo").args(["metadata", "--format-version", "1", "--no-deps"]).current_dir(root()).output()?;
+    let metadata: Value = serde_json::from_slice(&metadata.stdout).context("cargo metadata")?;
+    let mut wrong = Vec::new();
+    let mut edges: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for package in metadata["packages"].as_array().into_iter().flatten() {
+        let name = package["name"].as_str().unwrap_or_default().to_owned();
+        for dependency in package["dependencies"].as_array().into_iter().flatten() {
+            if dependency["kind"].is_null() {
+                edges.entry(name.clone()).or_default().insert(dependency["name"].as_str().unwrap_or_default().to_owned());
+            }
+        }
+    }
+    for (name, allowed) in OURS {
+        for dependency in edges.get(name).into_iter().flatten().filter(|dependency| dependency.starts_with("tribunal")) {
+            if !allowed.contains(&dependency.as_str()) {
+                wrong.push(format!("{name} may not depend on {dependency}"));
+            }
+        }
+    }
+    for dependency in
+        edges.get("tribunal-core").into_iter().flatten().filter(|dependency| !CORE_MAY_USE.contains(&dependency.as_str()))
+    {
+        wrong.push(format!("tribunal-core may not depend on {dependency}"));
+    }
+    for (name, dependencies) in &edges {
+        if dependencies.contains("sqlx") && name != "tribunal-store" {
+            wrong.push(format!("{name} may not depend on sqlx: the only SQL is in tribunal-store"));
+        }
+    }
+    wrong.extend(impure_words()?);
+    if !wrong.is_empty() {
+        bail!("forbidden edges:\n  {}", wrong.join("\n  "));
+    }
+    eprintln!("layers: {} crates, no forbidden edge", OURS.len());
+    Ok(())
+}
+
+fn impure_words() -> Result<Vec<String>> {
+    let mut wrong = Vec::new();
+    let mut folders = vec![root().join("crates/tribunal-core/src")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder)? {
+            let path = entry?.path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let text = std::fs::read_to_string(&path)?;
+            for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//")) {
+                if let Some(word) = IMPURE.iter().find(|word| line.contains(*word)) {
+                    wrong.push(format!("{}:{}: `{word}` in the pure core", path.display(), number + 1));
+                }
+            }
+        }
+    }
+    Ok(wrong)
+}

@@ -1,0 +1,71 @@
+//! Development tasks. `cargo xtask test` is what the README tells people to run, and what CI runs.
+
+mod bench;
+mod contract;
+mod corpus;
+mod docs;
+mod layers;
+mod test;
+
+use anyhow::{Context as _, Result, bail};
+use clap::{Parser, Subcommand};
+use std::path::PathBuf;
+use std::process::Command;
+
+#[derive(Parser)]
+struct Xtask {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Everything that must hold before a change lands
+    Test,
+    /// Print each figure that was promised, next to its limit
+    Bench,
+    /// Fail on a dependency that the design forbids
+    Layers,
+    /// Generate the reference pages and schemas
+    Docs {
+        /// Fail if they are not up to date instead of writing them
+        #[arg(long)]
+        check: bool,
+    },
+    /// Check that every contract rule names a test that exists, or says why not
+    Contract,
+    /// Run the built-in rules over repositories whose branch `release` is compared with `main`
+    Corpus {
+        repositories: Vec<PathBuf>,
+        /// Print this many findings, chosen evenly
+        #[arg(long, default_value_t = 0)]
+        sample: usize,
+    },
+}
+
+fn main() -> Result<()> {
+    match Xtask::parse().task {
+        Task::Test => test::run(),
+        Task::Bench => bench::run(),
+        Task::Layers => layers::run(),
+        Task::Docs { check } => docs::run(check),
+        Task::Contract => contract::run(),
+        Task::Corpus { repositories, sample } => corpus::run(&repositories, sample),
+    }
+}
+
+/// The repository's root, wherever the task is run from.
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).parent().map(PathBuf::from).unwrap_or_default()
+}
+
+/// Runs a program at the root and fails with it.
+fn run(program: &str, args: &[&str]) -> Result<()> {
+    eprintln!("\n$ {program} {}", args.join(" "));
+    let status =
+        Command::new(program).args(args).current_dir(root()).status().with_context(|| format!("{program} cannot be started"))?;
+    if !status.success() {
+        bail!("{program} {} ended with {status}", args.join(" "));
+    }
+    Ok(())
+}
