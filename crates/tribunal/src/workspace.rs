@@ -58,6 +58,14 @@ pub fn discover() -> Result<Repository, Situation> {
     Ok(Repository::discover(&here)?)
 }
 
+/// Where a repository's own configuration, roles and rules are read from: where this branch left the default branch. Never a
+/// commit of the branch itself, whatever it is compared with: its author could have written it.
+pub fn guidance_base(repository: &Repository) -> Option<Sha> {
+    let tip = repository.default_branch().and_then(|name| repository.commit(&name)).ok()?;
+    let parted = repository.head().and_then(|head| repository.merge_base(&tip, &head, "base", "head"));
+    Some(parted.unwrap_or(tip))
+}
+
 /// The repository if there is one; outside of one only a bare diff can be reviewed.
 pub fn discover_optional() -> Result<Option<Repository>, Situation> {
     match discover() {
@@ -83,8 +91,8 @@ pub async fn open_ledger(folder: &Path) -> Result<Arc<Ledger>, Situation> {
     Ok(Arc::new(Ledger::open(&folder.join("ledger.db")).await?))
 }
 
-/// Reads configuration, roles and rules. `base` is where a repository's own are read from; `flags` is the last layer.
-pub fn set_up(repository: Option<&Repository>, base: Option<&Sha>, flags: Option<Layer>) -> Result<Setup, Situation> {
+/// Reads configuration, roles and rules; `flags` is the last layer.
+pub fn set_up(repository: Option<&Repository>, flags: Option<Layer>) -> Result<Setup, Situation> {
     let person = Person::here();
     let mut layers = Vec::new();
     let personal = person.config.join("config.toml");
@@ -92,7 +100,7 @@ pub fn set_up(repository: Option<&Repository>, base: Option<&Sha>, flags: Option
         layers.push(read_layer(&personal.display().to_string(), &text)?);
     }
     let guidance = match repository {
-        Some(repository) => Guidance::in_force(repository, base, &person)?,
+        Some(repository) => Guidance::in_force(repository, guidance_base(repository).as_ref(), &person)?,
         None => Guidance::default(),
     };
     if let Some((source, text)) = guidance.config() {

@@ -283,13 +283,14 @@ fn verifications_never_say_fixed_alone() {
 /// CF-12: the verdict map.
 #[test]
 fn verdicts_follow_the_map() {
-    let of = |claims: Vec<Claim>, missing: &[String]| verdict(&combined(claims).findings, missing);
+    let of = |claims: Vec<Claim>, missing: &[String]| verdict(&combined(claims).findings, missing, true).unwrap();
     assert_eq!(of(vec![], &[]), Verdict::Lgtm);
     assert_eq!(of(vec![Claim { severity: Some(Severity::Suggestion), ..claim("E6", 1) }], &[]), Verdict::Lgtm);
     assert_eq!(of(vec![claim("E5", 1)], &[]), Verdict::Minor);
     assert_eq!(of(vec![Claim { mitigation_out_of_scope: true, ..claim("E5", 1) }], &[]), Verdict::Major);
     assert_eq!(of(vec![Claim { severity: Some(Severity::Blocker), ..claim("S1", 1) }], &[]), Verdict::Major);
     assert_eq!(of(vec![], &["an API key".into()]), Verdict::Blocked);
+    assert_eq!(verdict(&[], &[], false), None);
 }
 
 /// Design section 8 and rule 1: incomplete is never green, whatever was found.

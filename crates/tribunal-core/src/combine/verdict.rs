@@ -47,6 +47,11 @@ impl Verdict {
             Verdict::Blocked => "BLOCKED",
         }
     }
+
+    /// For people and for the ledger: a review without a verdict says so.
+    pub fn words(verdict: Option<Verdict>) -> &'static str {
+        verdict.map_or("none", Verdict::word)
+    }
 }
 
 /// The severity tier of what is open.
@@ -105,21 +110,21 @@ pub fn status(tier: Tier, complete: bool) -> Status {
     }
 }
 
-/// CF-12: two scales and one fixed map.
-pub fn verdict(findings: &[Finding], missing_prerequisites: &[String]) -> Verdict {
+/// CF-12: two scales and one fixed map. Half a review may condemn, but it never says LGTM (design rule 1).
+pub fn verdict(findings: &[Finding], missing_prerequisites: &[String], complete: bool) -> Option<Verdict> {
     let any = |priority: Priority| findings.iter().any(|finding| finding.p_code == priority);
     let p1_can_be_fixed_here = findings
         .iter()
         .filter(|finding| finding.p_code == Priority::P1)
         .all(|finding| !finding.mitigation.is_empty() && !finding.mitigation_out_of_scope);
     if !missing_prerequisites.is_empty() {
-        Verdict::Blocked
+        Some(Verdict::Blocked)
     } else if any(Priority::P0) || (any(Priority::P1) && !p1_can_be_fixed_here) {
-        Verdict::Major
+        Some(Verdict::Major)
     } else if any(Priority::P1) {
-        Verdict::Minor
+        Some(Verdict::Minor)
     } else {
-        Verdict::Lgtm
+        complete.then_some(Verdict::Lgtm)
     }
 }
 

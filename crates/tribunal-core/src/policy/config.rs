@@ -200,11 +200,22 @@ impl Policy {
 fn check_agent(agent: &AgentConfig) -> Result<(), String> {
     match agent {
         AgentConfig::Rules {} => Ok(()),
-        AgentConfig::Command { command, .. } if command.is_empty() => Err("`command` is empty".into()),
-        AgentConfig::Command { .. } => Ok(()),
+        AgentConfig::Command { command, .. } => check_program(command),
         AgentConfig::Sarif { file: None, command: None, .. } => Err("needs a `file` to read or a `command` to run".into()),
         AgentConfig::Sarif { file: Some(_), command: Some(_), .. } => Err("has both `file` and `command`; keep one".into()),
+        AgentConfig::Sarif { command: Some(command), .. } => check_program(command),
         AgentConfig::Sarif { .. } => Ok(()),
+    }
+}
+
+/// A path inside the repository would name the change's own version of the program, which is exactly what must not run.
+fn check_program(command: &[String]) -> Result<(), String> {
+    match command.first() {
+        None => Err("`command` is empty".into()),
+        Some(program) if program.contains('/') && !program.starts_with('/') => Err(format!(
+            "`{program}` is a relative path, which the change under review could replace; use a program on the PATH or an absolute path"
+        )),
+        Some(_) => Ok(()),
     }
 }
 
@@ -229,5 +240,6 @@ mod tests {
         assert!(policy("[panel]\nsdet = ['gpt']").unwrap_err().contains("no [agents.gpt]"));
         assert!(policy("[panel]\nsdett = ['rules']").unwrap_err().contains("is no role"));
         assert!(policy("[agents.x]\nkind = 'sarif'").unwrap_err().contains("needs a `file`"));
+        assert!(policy("[agents.x]\nkind = 'command'\ncommand = ['./x.py']").unwrap_err().contains("relative path"));
     }
 }

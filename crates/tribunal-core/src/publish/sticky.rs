@@ -2,12 +2,13 @@
 
 use super::markdown::{code, fenced, inert};
 use crate::combine::finding::Finding;
+use crate::combine::verdict::Verdict;
 use crate::findings::scale::Priority;
 use crate::plan::mode::Widening;
 use crate::report::document::Document;
 use std::collections::{BTreeMap, BTreeSet};
 
-pub fn sticky(document: &Document, listed_p3: usize) -> String {
+pub fn sticky(document: &Document) -> String {
     let mut parts = vec![format!("<!-- pr-review:sticky -->\n<!-- pr-review:sha={} -->", document.head)];
     parts.push("> 🤖 Automated review by Tribunal. People decide.".to_owned());
     if let Some(widened @ Widening::Unreachable(_)) = &document.receipt.widened {
@@ -20,7 +21,7 @@ pub fn sticky(document: &Document, listed_p3: usize) -> String {
     if document.findings.len() >= 2 {
         parts.push(format!("> {}", narrative(&document.findings)));
     }
-    parts.extend(open_list(document, listed_p3));
+    parts.extend(open_list(document));
     let inline = document.findings.iter().filter(|finding| finding.inline).count();
     if inline > 0 {
         parts.push(format!("📍 **Inline comments**: {inline} on the lines they speak of, under *Files changed*"));
@@ -68,7 +69,8 @@ fn narrative(findings: &[Finding]) -> String {
     }
 }
 
-fn open_list(document: &Document, listed_p3: usize) -> Option<String> {
+fn open_list(document: &Document) -> Option<String> {
+    let listed_p3 = document.max_listed_p3 as usize;
     if document.findings.is_empty() {
         return None;
     }
@@ -207,15 +209,15 @@ fn footer(document: &Document) -> String {
     text.push_str(&format!(
         " · outcome `{}` · verdict `{}` · run `{}`</sub>",
         document.outcome.word(),
-        document.verdict.word(),
+        Verdict::words(document.verdict),
         receipt.run
     ));
     text
 }
 
 /// The whole of what `--format markdown` prints: the sticky body, then each inline comment under its place.
-pub fn markdown(document: &Document, listed_p3: usize) -> String {
-    let mut text = sticky(document, listed_p3);
+pub fn markdown(document: &Document) -> String {
+    let mut text = sticky(document);
     for comment in super::inline::inline_comments(&document.findings) {
         text.push_str(&format!("\n<!-- inline: {}:{} -->\n\n{}", comment.path.replace("--", "- -"), comment.line, comment.body));
     }

@@ -25,7 +25,8 @@ pub struct Document {
     /// The severity tier, which `partial-failure` would hide (PR-38).
     pub tier: Tier,
     pub outcome: Outcome,
-    pub verdict: Verdict,
+    /// Absent when the review is incomplete and nothing was found.
+    pub verdict: Option<Verdict>,
     pub subagent_failures: Vec<SeatFailure>,
     pub summary_line: String,
     pub findings: Vec<Finding>,
@@ -38,6 +39,8 @@ pub struct Document {
     /// What a reader should know before the findings: a widened review, files that were not read, who looked.
     pub notices: Vec<String>,
     pub fail_level: FailLevel,
+    /// How many P3 findings a summary lists; the rest is only counted there.
+    pub max_listed_p3: u32,
     pub receipt: Receipt,
 }
 

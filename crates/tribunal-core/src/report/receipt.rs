@@ -32,7 +32,7 @@ pub struct Receipt {
     pub coverage: Coverage,
     pub dropped: BTreeMap<DropReason, u32>,
     pub outcome: Outcome,
-    pub verdict: Verdict,
+    pub verdict: Option<Verdict>,
     /// Milliseconds since 1970-01-01 UTC.
     pub started_at: u64,
     pub finished_at: u64,

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::task::JoinSet;
+use tribunal_core::combine::verdict::Verdict;
 use tribunal_core::ids::RunId;
 use tribunal_core::procedure::review::{Effect, Input, Phase, Request, State, step};
 use tribunal_core::procedure::{Millis, Step};
@@ -168,7 +169,7 @@ fn document_row(case_id: &str, document: &Document) -> DocumentRow {
         head: document.head.0.clone(),
         subject: document.receipt.subject.clone(),
         outcome: document.outcome.word().to_owned(),
-        verdict: document.verdict.word().to_owned(),
+        verdict: Verdict::words(document.verdict).to_owned(),
         findings: i64::try_from(document.findings.len()).unwrap_or(i64::MAX),
         body: document.to_json(),
     }

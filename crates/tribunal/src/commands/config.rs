@@ -9,12 +9,7 @@ use tribunal_core::policy::config::Policy;
 
 pub fn show(format: ListFormat) -> Result<u8, Situation> {
     let repository = workspace::discover_optional()?;
-    let base = repository.as_ref().and_then(|repository| {
-        let tip = repository.default_branch().and_then(|name| repository.commit(&name)).ok()?;
-        let head = repository.head().ok()?;
-        repository.merge_base(&tip, &head, "base", "head").ok()
-    });
-    let setup = workspace::set_up(repository.as_ref(), base.as_ref(), None)?;
+    let setup = workspace::set_up(repository.as_ref(), None)?;
     let mut values: BTreeMap<String, (String, String)> =
         defaults(&setup.policy).into_iter().map(|(key, value)| (key, (value, "default".to_owned()))).collect();
     for (key, (source, value)) in &setup.merged.origins {

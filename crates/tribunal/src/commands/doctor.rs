@@ -51,8 +51,7 @@ pub fn run() -> Result<u8, Situation> {
             }
         }
     }
-    let base = repository.as_ref().and_then(|repository| repository.head().ok());
-    match workspace::set_up(repository.as_ref(), base.as_ref(), None) {
+    match workspace::set_up(repository.as_ref(), None) {
         Err(situation) => {
             broken = true;
             say(&Mark::Bad, &situation.happened);

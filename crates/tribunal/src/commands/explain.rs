@@ -1,13 +1,18 @@
 //! `tribunal explain`: rules, categories, roles, priorities and error codes, from the files that define them.
 
 use crate::situation::{CODES, Situation, exit};
+use crate::workspace::{self, Setup};
 use tribunal_agent::rules::file::{Example, RuleFile};
-use tribunal_agent::rules::load;
-use tribunal_core::findings::role::built_in_roles;
 use tribunal_core::findings::scale::Priority;
 
 pub fn run(name: &str) -> Result<u8, Situation> {
-    let text = rule(name)?.or(category(name)?).or(role(name)?).or_else(|| priority(name)).or_else(|| code(name));
+    let repository = workspace::discover_optional()?;
+    let setup = workspace::set_up(repository.as_ref(), None)?;
+    let text = rule(name, &setup)
+        .or_else(|| category(name, &setup))
+        .or_else(|| role(name, &setup))
+        .or_else(|| priority(name))
+        .or_else(|| code(name));
     match text {
         Some(text) => {
             anstream::println!("{}", text.trim_end());
@@ -22,8 +27,8 @@ pub fn run(name: &str) -> Result<u8, Situation> {
     }
 }
 
-fn rule(name: &str) -> Result<Option<String>, Situation> {
-    Ok(load::built_in()?.into_iter().find(|rule| rule.file.id == name).map(|rule| page(&rule.file)))
+fn rule(name: &str, setup: &Setup) -> Option<String> {
+    setup.rules.get(name).map(|rule| page(&rule.file))
 }
 
 fn page(rule: &RuleFile) -> String {
@@ -54,35 +59,31 @@ fn page(rule: &RuleFile) -> String {
     text
 }
 
-fn category(name: &str) -> Result<Option<String>, Situation> {
-    for role in built_in_roles()? {
-        if let Some(category) = role.categories.iter().find(|category| category.code.as_str().eq_ignore_ascii_case(name)) {
-            let rules: Vec<String> = load::built_in()?
-                .into_iter()
-                .filter(|rule| rule.file.category == category.code)
-                .map(|rule| rule.file.id)
-                .collect();
-            return Ok(Some(format!(
-                "\u{1b}[1m{} {}\u{1b}[0m · owned by {} · {} by default\n{}\n\n{} built-in rules: {}",
-                category.code,
-                category.name,
-                role.name,
-                category.severity.emoji(),
-                category.about.trim(),
-                rules.len(),
-                rules.join(", ")
-            )));
-        }
-    }
-    Ok(None)
+fn category(name: &str, setup: &Setup) -> Option<String> {
+    let (role, category) = setup.roles.iter().find_map(|role| {
+        let category = role.categories.iter().find(|category| category.code.as_str().eq_ignore_ascii_case(name))?;
+        Some((role, category))
+    })?;
+    let rules: Vec<&str> =
+        setup.rules.rules.iter().filter(|rule| rule.file.category == category.code).map(|rule| rule.file.id.as_str()).collect();
+    Some(format!(
+        "\u{1b}[1m{} {}\u{1b}[0m · owned by {} · {} by default\n{}\n\n{} rules: {}",
+        category.code,
+        category.name,
+        role.name,
+        category.severity.emoji(),
+        category.about.trim(),
+        rules.len(),
+        rules.join(", ")
+    ))
 }
 
-fn role(name: &str) -> Result<Option<String>, Situation> {
-    Ok(built_in_roles()?.into_iter().find(|role| role.name.as_str() == name).map(|role| {
+fn role(name: &str, setup: &Setup) -> Option<String> {
+    setup.roles.iter().find(|role| role.name.as_str() == name).map(|role| {
         let categories: Vec<String> =
             role.categories.iter().map(|category| format!("  {} {}", category.code, category.name)).collect();
         format!("\u{1b}[1m{}\u{1b}[0m\n{}\n\nOwns:\n{}\n\n{}", role.name, role.about, categories.join("\n"), role.prompt)
-    }))
+    })
 }
 
 fn priority(name: &str) -> Option<String> {

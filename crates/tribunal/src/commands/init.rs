@@ -99,7 +99,7 @@ fn config(languages: &[String], exists: &dyn Fn(&str) -> bool) -> String {
     if !clis.is_empty() {
         text.push_str(&format!("\n# {} found here: a script around it can play a role. See docs/agents.md.\n", clis.join(", ")));
     }
-    text.push_str("\n# Any program that reads a JSON brief and prints a JSON report can play a role:\n# [agents.mine]\n# kind = \"command\"\n# command = [\"./review.py\"]\n");
+    text.push_str("\n# Any program that reads a JSON brief and prints a JSON report can play a role:\n# [agents.mine]\n# kind = \"command\"\n# command = [\"my-reviewer\"]  # on the PATH, or an absolute path\n");
     text
 }
 

@@ -20,19 +20,10 @@ use tribunal_store::Ledger;
 
 pub async fn run(args: &ReviewArgs, quiet: bool) -> Result<u8, Situation> {
     let repository = workspace::discover_optional()?.map(Arc::new);
-    // The base decides which configuration counts, and the configuration may name the base: read it once without, once with.
-    let flags = flag_layer(args)?;
-    let first = workspace::set_up(
-        repository.as_deref(),
-        repository.as_ref().and_then(|repository| repository.head().ok()).as_ref(),
-        flags.clone(),
-    );
-    let configured = first.as_ref().ok().and_then(|setup| setup.policy.base.clone());
-    let max_bytes = first.as_ref().map_or(tribunal_core::policy::config::DEFAULT_MAX_BYTES, |setup| setup.policy.max_bytes);
+    let setup = workspace::set_up(repository.as_deref(), flag_layer(args)?)?;
     let folder = workspace::ledger_folder(repository.as_deref());
 
     if let Some(named) = &args.resume {
-        let setup = first?;
         let ledger = workspace::open_ledger(&folder).await?;
         let row = if named.is_empty() { ledger.unsettled(None).await? } else { ledger.run(named).await? };
         let Some(row) = row else {
@@ -47,11 +38,10 @@ pub async fn run(args: &ReviewArgs, quiet: bool) -> Result<u8, Situation> {
         return finish(state, &ledger, &args.output, quiet).await;
     }
 
-    let chosen = target::choose(args, repository.as_deref(), configured.as_deref(), max_bytes)?;
-    let setup = workspace::set_up(repository.as_deref(), chosen.base.as_ref(), flags)?;
+    let chosen = target::choose(args, repository.as_deref(), setup.policy.base.as_deref(), setup.policy.max_bytes)?;
     let request = request(args, &setup, &chosen)?;
     if args.dry_run {
-        return super::review::dry_run(&request, repository.as_deref(), chosen.patch.as_deref());
+        return dry_run(&request, repository.as_deref(), chosen.patch.as_deref());
     }
     let ledger = workspace::open_ledger(&folder).await?;
     if let Some(patch) = &chosen.patch {

@@ -3,6 +3,7 @@
 use crate::cli::{ListFormat, RulesCommand};
 use crate::situation::{Situation, exit};
 use crate::terminal::table::table;
+use crate::workspace;
 use tribunal_agent::rules::{examples, load};
 
 pub fn run(command: RulesCommand) -> Result<u8, Situation> {
@@ -35,7 +36,8 @@ pub fn run(command: RulesCommand) -> Result<u8, Situation> {
 }
 
 fn list(format: ListFormat) -> Result<u8, Situation> {
-    let rules = load::built_in()?;
+    let repository = workspace::discover_optional()?;
+    let rules = workspace::set_up(repository.as_ref(), None)?.rules.rules;
     match format {
         ListFormat::Json => {
             let body: Vec<_> = rules.iter().map(|rule| &rule.file).collect();

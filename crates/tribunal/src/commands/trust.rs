@@ -8,11 +8,7 @@ use std::io::{BufRead as _, IsTerminal as _, Write as _};
 pub fn run(dry_run: bool, yes: bool) -> Result<u8, Situation> {
     let repository = workspace::discover()?;
     let person = Person::here();
-    let base = repository.default_branch().and_then(|name| repository.commit(&name)).and_then(|tip| {
-        let head = repository.head()?;
-        repository.merge_base(&tip, &head, "base", "head")
-    });
-    let before = base.as_ref().map(|base| at_commit(&repository, base)).unwrap_or_default();
+    let before = workspace::guidance_base(&repository).map(|base| at_commit(&repository, &base)).unwrap_or_default();
     let here = in_work_tree(&repository)?;
     let changed = differing(&before, &here);
     if changed.is_empty() {

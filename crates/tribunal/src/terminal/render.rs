@@ -6,7 +6,7 @@ use crate::situation::{Situation, exit};
 use annotate_snippets::Renderer;
 use std::collections::BTreeMap;
 use std::io::{IsTerminal as _, Write as _};
-use tribunal_core::combine::verdict::Outcome;
+use tribunal_core::combine::verdict::{Outcome, Verdict};
 use tribunal_core::publish::{rdjson::rdjson, sarif::sarif, sticky::markdown};
 use tribunal_core::report::document::Document;
 use tribunal_core::report::receipt::{FileEnd, SeatState};
@@ -17,7 +17,7 @@ pub fn write(document: &Document, output: &OutputArgs) -> Result<(), Situation> 
         Format::Json => document.to_json(),
         Format::Sarif => sarif(document),
         Format::Rdjson => rdjson(document),
-        Format::Markdown => markdown(document, 5),
+        Format::Markdown => markdown(document),
     };
     match &output.output {
         None => {
@@ -35,9 +35,11 @@ pub fn write(document: &Document, output: &OutputArgs) -> Result<(), Situation> 
                 Situation::new("engine-failed", exit::USAGE, format!("{} cannot be written: {error}", path.display()))
                     .help("the review itself is kept: tribunal show last")
             };
-            let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-            file.write_all(plain.as_bytes()).map_err(failed)?;
-            file.persist(path).map_err(|error| failed(error.error))?;
+            let draft = folder.join(format!(".tribunal-{}", std::process::id()));
+            std::fs::write(&draft, plain).and_then(|()| std::fs::rename(&draft, path)).map_err(|error| {
+                let _ = std::fs::remove_file(&draft);
+                failed(error)
+            })?;
             Ok(())
         }
     }
@@ -148,6 +150,6 @@ fn receipt(document: &Document) -> String {
     if dropped > 0 {
         parts.push(format!("{dropped} claim{} not kept", if dropped == 1 { "" } else { "s" }));
     }
-    parts.push(format!("verdict {}", document.verdict.word()));
+    parts.push(format!("verdict {}", Verdict::words(document.verdict)));
     format!("{}\n{} · run {}", looked.join("  "), parts.join(" · "), receipt.run)
 }

@@ -35,9 +35,11 @@ impl Guidance {
         if is_trusted(repository, person, &here) {
             return Ok(Self { files: here, from: "this checkout".into(), notices: Vec::new() });
         }
-        let changed = differing(&of_base, &here).join(", ");
+        let changed = differing(&of_base, &here);
+        let (verb, be) = if changed.len() == 1 { ("differs", "is") } else { ("differ", "are") };
+        let changed = changed.join(", ");
         let notice = format!(
-            "{changed} differ from the base and are not trusted here; the base's version is used. `tribunal trust` shows the difference."
+            "{changed} {verb} from the base and {be} not trusted here; the base's version is used. `tribunal trust` shows the difference."
         );
         Ok(Self { files: of_base, from: from_base, notices: vec![notice] })
     }

@@ -12,8 +12,6 @@ pub struct Chosen {
     pub target: Target,
     /// Reviews with the same name build on each other.
     pub case_id: String,
-    /// Where the repository's own configuration is read from.
-    pub base: Option<Sha>,
     /// The bytes of a bare diff.
     pub patch: Option<Vec<u8>>,
     pub notices: Vec<String>,
@@ -26,7 +24,7 @@ pub fn choose(
     max_bytes: u64,
 ) -> Result<Chosen, Situation> {
     if args.stdin || args.diff_file.is_some() {
-        return patch(args, repository);
+        return patch(args);
     }
     let repository = match repository {
         Some(repository) => repository,
@@ -42,7 +40,7 @@ pub fn choose(
             None => repository.empty_tree()?,
         };
         let subject = format!("commit {}", head.short());
-        return Ok(chosen(base.clone(), head.clone(), subject, format!("commit:{head}"), Some(base)));
+        return Ok(chosen(base, head.clone(), subject, format!("commit:{head}")));
     }
     if let Some(range) = &args.range {
         return between(repository, range);
@@ -50,11 +48,11 @@ pub fn choose(
     branch(args, repository, configured_base, max_bytes)
 }
 
-fn chosen(base: Sha, head: Sha, subject: String, case_id: String, config_base: Option<Sha>) -> Chosen {
-    Chosen { target: Target::Trees { base, head, subject }, case_id, base: config_base, patch: None, notices: Vec::new() }
+fn chosen(base: Sha, head: Sha, subject: String, case_id: String) -> Chosen {
+    Chosen { target: Target::Trees { base, head, subject }, case_id, patch: None, notices: Vec::new() }
 }
 
-fn patch(args: &ReviewArgs, repository: Option<&Repository>) -> Result<Chosen, Situation> {
+fn patch(args: &ReviewArgs) -> Result<Chosen, Situation> {
     let failed = |what: &str, error: std::io::Error| {
         Situation::new("malformed-diff", exit::USAGE, format!("{what} cannot be read: {error}"))
     };
@@ -74,7 +72,6 @@ fn patch(args: &ReviewArgs, repository: Option<&Repository>) -> Result<Chosen, S
     Ok(Chosen {
         target: Target::Patch { digest: digest.clone(), subject },
         case_id: format!("patch:{digest}"),
-        base: repository.and_then(|repository| repository.head().ok()),
         patch: Some(bytes),
         notices: Vec::new(),
     })
@@ -83,13 +80,13 @@ fn patch(args: &ReviewArgs, repository: Option<&Repository>) -> Result<Chosen, S
 fn staged(repository: &Repository) -> Result<Chosen, Situation> {
     let index = std::env::var_os("GIT_INDEX_FILE").map(std::path::PathBuf::from).filter(|path| path.exists());
     let head = repository.snapshot_index(index)?;
-    let (base, config) = match repository.head() {
-        Ok(base) => (base.clone(), Some(base)),
-        Err(GitError::Unborn(_)) => (repository.empty_tree()?, None),
+    let base = match repository.head() {
+        Ok(base) => base,
+        Err(GitError::Unborn(_)) => repository.empty_tree()?,
         Err(error) => return Err(error.into()),
     };
     let branch = repository.current_branch().unwrap_or_else(|| "HEAD".into());
-    Ok(chosen(base, head, "what is staged".into(), format!("staged:{branch}"), config))
+    Ok(chosen(base, head, "what is staged".into(), format!("staged:{branch}")))
 }
 
 fn between(repository: &Repository, range: &str) -> Result<Chosen, Situation> {
@@ -108,7 +105,7 @@ fn between(repository: &Repository, range: &str) -> Result<Chosen, Situation> {
     let head = repository.commit(&to)?;
     let start = repository.commit(&from)?;
     let base = if since_parting { repository.merge_base(&start, &head, &from, &to)? } else { start };
-    Ok(chosen(base.clone(), head, range.to_owned(), format!("range:{range}"), Some(base)))
+    Ok(chosen(base, head, range.to_owned(), format!("range:{range}")))
 }
 
 /// The usual case: what this branch adds to the branch it was made from, uncommitted work included.
@@ -144,7 +141,7 @@ fn branch(
         }
     }
     let case_id = format!("branch:{}", name.unwrap_or_else(|| format!("detached:{head}")));
-    let mut chosen = chosen(base.clone(), reviewed, subject, case_id, Some(base));
+    let mut chosen = chosen(base, reviewed, subject, case_id);
     chosen.notices = notices;
     Ok(chosen)
 }

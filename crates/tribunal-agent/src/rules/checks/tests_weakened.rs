@@ -14,7 +14,7 @@ use tribunal_core::findings::report::Claim;
 
 /// Marks above a test, without a condition.
 static MARK: Pattern = Pattern::new(concat!(
-    r"^\s*(?:@(?:pytest\.)?mark\.(?:skip|xfail)\s*(?:\(\s*(?:(?:reason|strict|raises|run)\s*=.*|['\x22].*)?\)?\s*$|$)",
+    r"^\s*(?:@(?:pytest\.)?mark\.(?:skip|xfail)\s*(?:\(.*)?$",
     r"|@(?:unittest\.)?(?:skip|expectedFailure)\b(?:\(|\s*$)",
     r"|#\[ignore\b",
     r"|@(?:Ignore|Disabled)\b(?:\(|\s*$)",
@@ -29,6 +29,9 @@ static SCRIPT_RUN: Pattern = Pattern::new(
     r#"^\s*(?:it|test|describe|context)(?:\.only)?\(\s*(?:'((?:[^'\\]|\\.)+)'|"((?:[^"\\]|\\.)+)"|`([^`]+)`)"#,
 );
 static GO_SKIP: Pattern = Pattern::new(r"^\t\w+\.Skip(?:f|Now)?\(");
+
+/// The first argument of a mark that has no condition. A formatter may have moved it to the next line.
+static PLAIN: Pattern = Pattern::new(r"^\s*(?:(?:reason|strict|raises|run)\s*=|['\x22)]|f['\x22]|$)");
 
 /// How far below its mark a test's name may stand.
 const MARK_REACH: usize = 8;
@@ -77,7 +80,7 @@ fn skips(language: Language, from: &[&DiffLine], before: &HashSet<&str>) -> bool
             SCRIPT_SKIP.group(&line.text).is_some_and(|name| before.contains(name))
         }
         Language::Python | Language::Rust | Language::Java | Language::Kotlin | Language::CSharp => {
-            if !MARK.is_match(&line.text) && !CSHARP_SKIP.is_match(&line.text) {
+            if !MARK.is_match(&line.text) && !CSHARP_SKIP.is_match(&line.text) || is_conditional(language, from) {
                 return false;
             }
             let below = from.iter().skip(1).take(MARK_REACH);
@@ -88,6 +91,19 @@ fn skips(language: Language, from: &[&DiffLine], before: &HashSet<&str>) -> bool
         }
         _ => false,
     }
+}
+
+/// `xfail(sys.platform == "win32", …)` speaks of one platform. Only Python writes conditions into the mark.
+fn is_conditional(language: Language, from: &[&DiffLine]) -> bool {
+    let arguments = match from {
+        [line, rest @ ..] if language == Language::Python => match line.text.split_once('(') {
+            Some((_, "")) => rest.first().map_or("", |next| next.text.as_str()),
+            Some((_, arguments)) => arguments,
+            None => "",
+        },
+        _ => "",
+    };
+    !PLAIN.is_match(arguments) || arguments.contains("condition")
 }
 
 static PYTHON_SUBJECT: Pattern = Pattern::new(r"^\s*(?:async\s+)?(?:def\s+(test\w*)|class\s+(Test\w*|\w*Tests?)\b)");

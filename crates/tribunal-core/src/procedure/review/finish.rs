@@ -54,7 +54,7 @@ pub fn document(request: &Request, reviewing: Reviewing, started_at: Millis, fin
     let gaps = combined.spec_gaps.len();
     let tier = tier(&combined.findings, gaps);
     let outcome = outcome(&combined.findings, gaps, complete);
-    let verdict = verdict(&combined.findings, &combined.missing_prerequisites);
+    let verdict = verdict(&combined.findings, &combined.missing_prerequisites, complete);
     let partial = Partial::new(&failures, plan.panel.seats.len(), coverage.holes().count());
     let mut dropped_counts = BTreeMap::new();
     for dropped in &combined.dropped {
@@ -74,6 +74,7 @@ pub fn document(request: &Request, reviewing: Reviewing, started_at: Millis, fin
         subagent_failures: failures,
         notices: notices(request, &plan, &coverage),
         fail_level: request.policy.fail_level,
+        max_listed_p3: request.policy.caps.listed_p3,
         receipt: Receipt {
             version: 1,
             run: request.run.clone(),
