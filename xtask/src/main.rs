@@ -5,6 +5,7 @@ mod contract;
 mod corpus;
 mod docs;
 mod layers;
+mod picture;
 mod test;
 
 use anyhow::{Context as _, Result, bail};
@@ -34,6 +35,8 @@ enum Task {
     },
     /// Check that every contract rule names a test that exists, or says why not
     Contract,
+    /// Draw the README's terminal picture from a real run of the demonstration
+    Picture,
     /// Run the built-in rules over repositories whose branch `release` is compared with `main`
     Corpus {
         repositories: Vec<PathBuf>,
@@ -50,6 +53,7 @@ fn main() -> Result<()> {
         Task::Layers => layers::run(),
         Task::Docs { check } => docs::run(check),
         Task::Contract => contract::run(),
+        Task::Picture => picture::run(),
         Task::Corpus { repositories, sample } => corpus::run(&repositories, sample),
     }
 }

@@ -3,10 +3,11 @@
 
 use crate::AgentFailure;
 use crate::sandbox::{Limits, confine};
+use std::collections::BTreeSet;
 use std::io::{Read, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc;
+use std::sync::{Mutex, mpsc};
 use std::time::{Duration, Instant};
 
 /// An answer beyond this is garbage, whatever it says.
@@ -61,7 +62,37 @@ enum Event {
     Talk(Vec<u8>),
 }
 
-fn supervise(mut child: Child, invocation: &Invocation<'_>) -> Result<Printed, AgentFailure> {
+/// Groups that are running now, so that an interrupt can end them all.
+static RUNNING: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
+
+/// Ends every program that was started here and is still running.
+pub fn end_all() {
+    if let Ok(mut running) = RUNNING.lock() {
+        for id in std::mem::take(&mut *running) {
+            signal_group(id);
+        }
+    }
+}
+
+fn note(id: u32, is_running: bool) {
+    if let Ok(mut running) = RUNNING.lock() {
+        if is_running {
+            running.insert(id);
+        } else {
+            running.remove(&id);
+        }
+    }
+}
+
+fn supervise(child: Child, invocation: &Invocation<'_>) -> Result<Printed, AgentFailure> {
+    let id = child.id();
+    note(id, true);
+    let answer = listen(child, invocation);
+    note(id, false);
+    answer
+}
+
+fn listen(mut child: Child, invocation: &Invocation<'_>) -> Result<Printed, AgentFailure> {
     let deadline = Instant::now() + invocation.timeout;
     let (sender, events) = mpsc::channel();
     let input = invocation.input.clone();
@@ -137,24 +168,25 @@ fn own_group(command: &mut Command) {
 fn own_group(_command: &mut Command) {}
 
 /// Ends the child and everything it started that stayed in its group.
+fn kill_group(child: &mut Child) {
+    signal_group(child.id());
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
 #[cfg(unix)]
 #[allow(unsafe_code)]
-fn kill_group(child: &mut Child) {
-    if let Ok(group) = i32::try_from(child.id()) {
+fn signal_group(id: u32) {
+    if let Ok(group) = i32::try_from(id) {
         // SAFETY: kill only sends a signal; the group was made for this child by `own_group`.
         unsafe {
             libc::kill(-group, libc::SIGKILL);
         }
     }
-    let _ = child.kill();
-    let _ = child.wait();
 }
 
 #[cfg(not(unix))]
-fn kill_group(child: &mut Child) {
-    let _ = child.kill();
-    let _ = child.wait();
-}
+fn signal_group(_id: u32) {}
 
 #[cfg(test)]
 mod tests {

@@ -29,6 +29,8 @@ pub struct Said<'a> {
     pub mode: Mode,
     /// Open findings of the last review; empty in a full review without one.
     pub prior: &'a [OpenFinding],
+    /// Open questions to the spec's author, which only he can close.
+    pub prior_gaps: &'a [SpecGap],
     pub directives: &'a [Directive],
     pub caps: Caps,
     /// 1 for the first review of a case.
@@ -88,6 +90,8 @@ pub fn combine(said: &Said<'_>, ids: IdBook) -> Combined {
     identity::name(&mut findings, &mut ids);
     identity::relate(&mut findings);
     let mut spec_gaps = identity::name_gaps(gaps, said.roles, &mut ids);
+    let mut verifications = verified.verifications;
+    verifications.extend(prior::carry_gaps(said, &mut spec_gaps));
     spec_gaps.sort_by_key(|gap| gap.id);
     findings.sort_by(|a, b| finding::order(a, b));
     severity::mark_inline(&mut findings, said.caps, said.iteration);
@@ -101,7 +105,7 @@ pub fn combine(said: &Said<'_>, ids: IdBook) -> Combined {
         checked_clean: clean_slugs(said, &findings),
         findings,
         spec_gaps,
-        prior_verifications: verified.verifications,
+        prior_verifications: verifications,
         dropped,
         missing_prerequisites: missing,
         ids,

@@ -129,6 +129,7 @@ impl Effects {
                 fingerprint: document.receipt.fingerprint,
                 complete: matches!(document.outcome, Outcome::Clean | Outcome::Findings),
             },
+            gaps: document.spec_gaps,
             open: document.findings.into_iter().map(|finding| OpenFinding { finding }).collect(),
             clean: document.checked_and_clean.into_iter().map(|check| check.slug).collect(),
             iteration: u32::try_from(iteration).unwrap_or(u32::MAX),

@@ -58,5 +58,8 @@ fn block_on(work: impl Future<Output = Result<u8, Situation>>) -> Result<u8, Sit
         .enable_all()
         .build()
         .map_err(|error| Situation::new("engine-failed", exit::INCOMPLETE, error.to_string()))?;
-    runtime.block_on(work)
+    let result = runtime.block_on(work);
+    // An interrupted run must not wait for agents that were just ended.
+    runtime.shutdown_background();
+    result
 }

@@ -173,7 +173,7 @@ impl From<ContextError> for Situation {
 }
 
 /// Every code, for `tribunal explain` and the reference page.
-pub const CODES: [(&str, &str); 29] = [
+pub const CODES: [(&str, &str); 30] = [
     ("no-git", "git could not be found. Tribunal reads every change through git."),
     ("not-a-repository", "The current folder is in no git repository, and no diff was given."),
     ("unknown-revision", "A branch, tag or commit that was named does not exist here."),
@@ -196,6 +196,7 @@ pub const CODES: [(&str, &str); 29] = [
     ("bad-rule", "A rule file cannot be read, or its pattern does not parse."),
     ("nothing-to-review", "Base and head are the same, so nothing was reviewed and nothing is green."),
     ("not-reviewed", "The change could not be read or no reviewer was left. Nothing was reviewed."),
+    ("rules-changed", "A run can only be resumed under the rules it began with."),
     ("interrupted", "The run was interrupted. What was done is kept; `tribunal review --resume` goes on."),
     ("not-trusted", "The checkout's own configuration was shown and not trusted; the base's stays in force."),
     ("already-there", "`tribunal init` found a configuration and left it alone."),

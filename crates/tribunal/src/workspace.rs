@@ -14,6 +14,7 @@ use tribunal_core::findings::key::sha256_hex;
 use tribunal_core::findings::role::{Role, built_in_roles, merge_roles, parse_role};
 use tribunal_core::ids::{RoleName, Sha};
 use tribunal_core::policy::config::Policy;
+use tribunal_core::procedure::review::Request;
 use tribunal_core::policy::layers::{Layer, Merged, environment_layer, merge_layers, read_layer};
 use tribunal_forge::git::Repository;
 use tribunal_store::Ledger;
@@ -50,6 +51,8 @@ pub struct Setup {
     pub notices: Vec<String>,
     /// Hash over everything that can change what a review says.
     pub fingerprint: String,
+    /// Hash over the rules alone.
+    pub rules_hash: String,
 }
 
 pub fn discover() -> Result<Repository, Situation> {
@@ -119,14 +122,28 @@ pub fn set_up(repository: Option<&Repository>, flags: Option<Layer>) -> Result<S
     let roles = merge_roles(built_in_roles()?, added)?;
     let names: Vec<RoleName> = roles.iter().map(|role| role.name.clone()).collect();
     let policy = Policy::new(&merged.config, &names)?;
-    let rules = rules(&guidance, &policy)?;
-    let fingerprint = fingerprint(&policy, &roles, &guidance);
-    Ok(Setup { merged, policy, roles, rules, notices: guidance.notices, fingerprint })
+    let rules = rules(&guidance, &policy.disabled_rules)?;
+    let rules_hash = rules_hash(&guidance);
+    let fingerprint = fingerprint(&policy, &roles, &rules_hash);
+    Ok(Setup { merged, policy, roles, rules, notices: guidance.notices, fingerprint, rules_hash })
 }
 
-fn rules(guidance: &Guidance, policy: &Policy) -> Result<RuleSet, Situation> {
+/// The rules of a run that is resumed: those it began with, or none at all.
+pub fn rules_of(repository: Option<&Repository>, request: &Request) -> Result<RuleSet, Situation> {
+    let guidance = match repository {
+        Some(repository) => Guidance::in_force(repository, guidance_base(repository).as_ref(), &Person::here())?,
+        None => Guidance::default(),
+    };
+    if rules_hash(&guidance) != request.rules_hash {
+        return Err(Situation::new("rules-changed", exit::USAGE, format!("the rules are not the ones that run {} began with", request.run))
+            .help("begin anew: tribunal review"));
+    }
+    rules(&guidance, &request.policy.disabled_rules)
+}
+
+fn rules(guidance: &Guidance, disabled: &[String]) -> Result<RuleSet, Situation> {
     let mut loaded = load::built_in()?;
-    for id in &policy.disabled_rules {
+    for id in disabled {
         if !loaded.iter().any(|rule| &rule.file.id == id) {
             return Err(Situation::new(
                 "bad-config",
@@ -136,7 +153,7 @@ fn rules(guidance: &Guidance, policy: &Policy) -> Result<RuleSet, Situation> {
             .help("`tribunal rules list` shows them all"));
         }
     }
-    loaded.retain(|rule| !policy.disabled_rules.contains(&rule.file.id));
+    loaded.retain(|rule| !disabled.contains(&rule.file.id));
     let own = guidance.rules().map(|(origin, text)| load::parse(&origin, text)).collect::<Result<Vec<_>, _>>()?;
     let has_own = !own.is_empty();
     loaded.extend(own);
@@ -148,16 +165,21 @@ fn rules(guidance: &Guidance, policy: &Policy) -> Result<RuleSet, Situation> {
     Ok(set)
 }
 
-fn fingerprint(policy: &Policy, roles: &[Role], guidance: &Guidance) -> String {
+fn rules_hash(guidance: &Guidance) -> String {
     let mut text = format!("engine {ENGINE}\n");
-    text.push_str(&serde_json::to_string(policy).unwrap_or_default());
-    text.push_str(&serde_json::to_string(roles).unwrap_or_default());
-    for (_, rule) in guidance.rules() {
-        text.push_str(rule);
-    }
     for (name, rule) in load::built_in_sources() {
         text.push_str(name);
         text.push_str(rule);
     }
+    for (name, rule) in guidance.rules() {
+        text.push_str(&name);
+        text.push_str(rule);
+    }
     sha256_hex(text.as_bytes())
+}
+
+fn fingerprint(policy: &Policy, roles: &[Role], rules_hash: &str) -> String {
+    let policy = serde_json::to_string(policy).unwrap_or_default();
+    let roles = serde_json::to_string(roles).unwrap_or_default();
+    sha256_hex(format!("{rules_hash}\n{policy}\n{roles}").as_bytes())
 }

@@ -2,7 +2,7 @@
 //! of what changed, closes a finding, and never against evidence that it still stands.
 
 use super::Said;
-use super::finding::{Finding, FindingOrigin};
+use super::finding::{Finding, FindingOrigin, SpecGap};
 use crate::findings::brief::PriorFinding;
 use crate::findings::report::{PriorStatus, Verification};
 use crate::ids::FindingId;
@@ -43,11 +43,17 @@ pub struct PriorVerification {
     pub slug: String,
     pub file: String,
     pub line: u32,
+    /// A question to the spec's author: no reviewer can close it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub spec_gap: bool,
 }
 
 impl PriorVerification {
     /// PR-72: how it is shown. `Likely fixed`, never `Fixed`.
     pub fn display(&self) -> String {
+        if self.spec_gap {
+            return "⏸️ Awaiting spec author".to_owned();
+        }
         match self.verification {
             Verification::Yes => format!("✅ Likely fixed — {}", self.note),
             Verification::Unclear => format!("⏸️ Untouched — {}", self.note),
@@ -77,12 +83,34 @@ pub fn verify(said: &Said<'_>, fresh: &[Finding], statuses: &[&PriorStatus]) -> 
             slug: finding.slug.clone(),
             file: finding.file.0.clone(),
             line: finding.line_start,
+            spec_gap: false,
         });
         if again.is_none() && verification != Verification::Yes {
             verified.carried.push(Finding { origin: FindingOrigin::Carried, ..prior.finding.clone() });
         }
     }
     verified
+}
+
+/// Questions to the spec's author stay open until the spec or the code they ask about is gone (PR-70, PR-72).
+pub fn carry_gaps(said: &Said<'_>, fresh: &mut Vec<SpecGap>) -> Vec<PriorVerification> {
+    let mut verifications = Vec::new();
+    for gap in said.prior_gaps.iter().filter(|gap| said.paths.contains(&gap.file)) {
+        verifications.push(PriorVerification {
+            prior_id: gap.id,
+            verification: Verification::Unclear,
+            note: "asked of the spec's author".into(),
+            p_code: "Q".into(),
+            slug: "spec-gap".into(),
+            file: gap.file.0.clone(),
+            line: gap.line,
+            spec_gap: true,
+        });
+        if !fresh.iter().any(|known| known.key == gap.key) {
+            fresh.push(gap.clone());
+        }
+    }
+    verifications
 }
 
 fn judge(said: &Said<'_>, prior: &OpenFinding, again: Option<&Finding>, statuses: &[&PriorStatus]) -> (Verification, String) {

@@ -69,6 +69,7 @@ pub struct Dropped {
 #[serde(rename_all = "kebab-case")]
 pub enum DropReason {
     NotOwned,
+    NeedsRepository,
     NotInChange,
     NoEvidence,
     EvidenceNotInDiff,
@@ -87,6 +88,7 @@ impl DropReason {
     pub fn explanation(self) -> &'static str {
         match self {
             DropReason::NotOwned => "the category belongs to another role",
+            DropReason::NeedsRepository => "it needs the repository beyond the diff, and there is none",
             DropReason::NotInChange => "the file is not part of the change",
             DropReason::NoEvidence => "no evidence was quoted",
             DropReason::EvidenceNotInDiff => "the quoted evidence does not stand in the diff",
@@ -160,6 +162,9 @@ pub fn admit(report: Report, gate: &Gate<'_>) -> AdmittedReport {
 
 fn admit_claim(claim: Claim, gate: &Gate<'_>) -> Result<Admitted, DropReason> {
     let category = gate.role.category(&claim.category).ok_or(DropReason::NotOwned)?;
+    if category.needs_repo && !gate.has_repo {
+        return Err(DropReason::NeedsRepository);
+    }
     let failure_mode = one_line(&claim.failure_mode);
     if failure_mode.is_empty() {
         return Err(DropReason::NoFailureMode);
@@ -178,7 +183,7 @@ fn admit_claim(claim: Claim, gate: &Gate<'_>) -> Result<Admitted, DropReason> {
     if race.is_none() && (category.race || is_race(category.code.as_str(), &failure_mode, &slug)) {
         return Err(DropReason::NoRaceTag);
     }
-    let batch = batch_of(&claim)?;
+    let batch = batch_of(&claim, gate.window.is_some())?;
     let is_spec_gap = !claim.questions.is_empty() || failure_mode.starts_with("Spec gap:");
     let (blast, confidence) = verified_reach(gate.has_repo, claim.blast, claim.confidence);
     let line = anchor.line_start;
@@ -245,9 +250,11 @@ fn check_spec(gate: &Gate<'_>, category: &Category, claim: &Claim) -> Result<(),
 
 /// One outcome per drop signal (PR-127): A, C and D are batched, B, E and F are dropped. An asymmetric finding of wide reach
 /// escapes B alone (PR-63, PR-128).
-fn batch_of(claim: &Claim) -> Result<Option<Batch>, DropReason> {
+fn batch_of(claim: &Claim, incremental: bool) -> Result<Option<Batch>, DropReason> {
     let asymmetric = claim.justification == Some(Justification::Asymmetric) && claim.blast.is_wide();
-    match claim.signal {
+    // Without an earlier review there is no fix that could have introduced anything (PR-64).
+    let signal = claim.signal.filter(|signal| incremental || *signal != DropSignal::SelfIntroduced);
+    match signal {
         Some(DropSignal::SelfIntroduced) if asymmetric => Ok(None),
         Some(DropSignal::SelfIntroduced) => Err(DropReason::SelfIntroduced),
         Some(DropSignal::Dismissed) => Err(DropReason::Dismissed),

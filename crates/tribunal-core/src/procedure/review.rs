@@ -8,6 +8,7 @@
 
 pub mod finish;
 
+use crate::combine::finding::SpecGap;
 use crate::combine::identity::IdBook;
 use crate::combine::prior::OpenFinding;
 use crate::findings::admit::AdmittedReport;
@@ -42,6 +43,8 @@ pub struct Request {
     pub roles: Vec<Role>,
     /// Hash of config, rules, roles, inputs and engine.
     pub fingerprint: String,
+    /// Hash of the rules alone: a run that is resumed must meet the rules it began with.
+    pub rules_hash: String,
     /// Said before the findings: config of the base used, a role overridden.
     pub notices: Vec<String>,
 }
@@ -127,6 +130,7 @@ pub struct Plan {
     pub panel: Panel,
     pub files: Vec<PlannedFile>,
     pub prior: Vec<OpenFinding>,
+    pub prior_gaps: Vec<SpecGap>,
     pub prior_clean: Vec<String>,
     pub ids: IdBook,
     pub iteration: u32,
@@ -163,6 +167,7 @@ pub struct LastKnown {
     pub run: RunId,
     pub review: LastReview,
     pub open: Vec<OpenFinding>,
+    pub gaps: Vec<SpecGap>,
     pub clean: Vec<String>,
     pub iteration: u32,
     /// Paths that differ between its head and this one; absent when git no longer has it.
@@ -267,13 +272,14 @@ fn plan(request: &Request, change: ChangeRead) -> (Phase, Vec<Effect>) {
     if panel.seats.is_empty() {
         return (Phase::Failed { reason: "no reviewer is left: every role is switched off in [panel]".into() }, Vec::new());
     }
-    let (open, clean, iteration, changed_since) = match change.last {
-        Some(last) if mode == Mode::Incremental => (last.open, last.clean, last.iteration + 1, last.changed_since),
-        Some(last) => (Vec::new(), Vec::new(), last.iteration + 1, None),
-        None => (Vec::new(), Vec::new(), 1, None),
+    let iteration = change.last.as_ref().map_or(0, |last| last.iteration) + 1;
+    let build_on = change.last.filter(|_| mode == Mode::Incremental);
+    let (open, gaps, clean, changed_since) = match build_on {
+        Some(last) => (last.open, last.gaps, last.clean, last.changed_since),
+        None => (Vec::new(), Vec::new(), Vec::new(), None),
     };
     let open_paths: BTreeSet<&RepoPath> = open.iter().map(|open| &open.finding.file).collect();
-    let files = change
+    let files: Vec<PlannedFile> = change
         .files
         .into_iter()
         .map(|file| {
@@ -282,9 +288,39 @@ fn plan(request: &Request, change: ChangeRead) -> (Phase, Vec<Effect>) {
             PlannedFile { disposition: rules.disposition(&file), in_scope, file }
         })
         .collect();
+    if let Some(reason) = nothing_left(&files, request.target.subject()) {
+        return (Phase::NotRun { reason }, Vec::new());
+    }
     let effects = panel.seats.iter().cloned().map(Effect::RunSeat).collect();
-    let plan = Plan { mode, since, widened, flags, panel, files, prior: open, prior_clean: clean, ids: change.ids, iteration };
+    let plan = Plan {
+        mode,
+        since,
+        widened,
+        flags,
+        panel,
+        files,
+        prior: open,
+        prior_gaps: gaps,
+        prior_clean: clean,
+        ids: change.ids,
+        iteration,
+    };
     (Phase::Reviewing(Box::new(Reviewing { plan, answers: BTreeMap::new() })), effects)
+}
+
+/// A change of which every file is left out was not reviewed, and what was not reviewed is not green.
+fn nothing_left(files: &[PlannedFile], subject: &str) -> Option<String> {
+    let mut reasons: BTreeMap<&str, u32> = BTreeMap::new();
+    for planned in files {
+        match planned.disposition {
+            Disposition::Review | Disposition::LinesOnly => return None,
+            // A file that is too large is a hole in a review, which the document shows.
+            Disposition::Skip(reason) if reason.is_hole() => return None,
+            Disposition::Skip(reason) => *reasons.entry(reason.words()).or_default() += 1,
+        }
+    }
+    let counted: Vec<String> = reasons.into_iter().map(|(reason, count)| format!("{count} {reason}")).collect();
+    Some(format!("every file of {subject} is left out ({}); list it under [files] review to have it read", counted.join(", ")))
 }
 
 #[cfg(test)]

@@ -4,16 +4,12 @@ use super::markdown::{code, fenced, inert};
 use crate::combine::finding::Finding;
 use crate::combine::verdict::Verdict;
 use crate::findings::scale::Priority;
-use crate::plan::mode::Widening;
 use crate::report::document::Document;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub fn sticky(document: &Document) -> String {
     let mut parts = vec![format!("<!-- pr-review:sticky -->\n<!-- pr-review:sha={} -->", document.head)];
     parts.push("> 🤖 Automated review by Tribunal. People decide.".to_owned());
-    if let Some(widened @ Widening::Unreachable(_)) = &document.receipt.widened {
-        parts.push(format!("> ⚠️ {}.", capitalised(&widened.sentence())));
-    }
     for notice in &document.notices {
         parts.push(format!("> {}", inert(notice)));
     }
@@ -38,11 +34,6 @@ pub fn sticky(document: &Document) -> String {
 
 fn folded(summary: &str, body: &str) -> String {
     format!("<details><summary>{summary}</summary>\n\n{body}\n\n</details>")
-}
-
-fn capitalised(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map(|first| first.to_uppercase().collect::<String>() + chars.as_str()).unwrap_or_default()
 }
 
 /// One line on the shape of the cluster: where it is and what it is about.

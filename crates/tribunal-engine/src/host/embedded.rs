@@ -46,6 +46,11 @@ impl Host {
         self.drive(running, effects).await
     }
 
+    /// What a stored run was asked to do.
+    pub fn request(row: &RunRow) -> Result<Request, EngineError> {
+        Ok(parse_state(row)?.request)
+    }
+
     /// Goes on where a killed process stopped.
     pub async fn resume(&self, row: RunRow) -> Result<State, EngineError> {
         let _lock = self.lock(&row.case_id).await?;
@@ -170,7 +175,7 @@ fn document_row(case_id: &str, document: &Document) -> DocumentRow {
         subject: document.receipt.subject.clone(),
         outcome: document.outcome.word().to_owned(),
         verdict: Verdict::words(document.verdict).to_owned(),
-        findings: i64::try_from(document.findings.len()).unwrap_or(i64::MAX),
+        findings: i64::try_from(document.findings.len() + document.spec_gaps.len()).unwrap_or(i64::MAX),
         body: document.to_json(),
     }
 }

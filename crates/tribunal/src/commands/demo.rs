@@ -49,6 +49,8 @@ pub fn run(output: &OutputArgs, quiet: bool) -> Result<u8, Situation> {
             "A throw-away repository with defects planted in Python, JavaScript, Go and Rust. `tribunal review` says:\n"
         );
     }
+    // The child writes to the same place, but decides for itself; tell it what this process decided.
+    let coloured = anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never;
     let this = std::env::current_exe().map_err(failed)?;
     let mut review = Command::new(this);
     review
@@ -58,6 +60,7 @@ pub fn run(output: &OutputArgs, quiet: bool) -> Result<u8, Situation> {
         .env("XDG_CONFIG_HOME", top)
         .env("XDG_STATE_HOME", top);
     review.env_remove("GIT_DIR").env_remove("GIT_INDEX_FILE").env_remove("GIT_WORK_TREE");
+    review.args(["--color", if coloured { "always" } else { "never" }]);
     if quiet {
         review.arg("--quiet");
     }

@@ -14,35 +14,28 @@ use tribunal_core::policy::context::parse_context;
 use tribunal_core::policy::layers::{Layer, read_layer};
 use tribunal_core::procedure::review::{Phase, Request, State};
 use tribunal_core::report::document::Document;
+use tribunal_engine::EngineError;
 use tribunal_engine::effects::Effects;
 use tribunal_engine::host::embedded::Host;
+use tribunal_forge::git::Repository;
 use tribunal_store::Ledger;
 
 pub async fn run(args: &ReviewArgs, quiet: bool) -> Result<u8, Situation> {
     let repository = workspace::discover_optional()?.map(Arc::new);
-    let setup = workspace::set_up(repository.as_deref(), flag_layer(args)?)?;
-    let folder = workspace::ledger_folder(repository.as_deref());
-
-    if let Some(named) = &args.resume {
-        let ledger = workspace::open_ledger(&folder).await?;
-        let row = if named.is_empty() { ledger.unsettled(None).await? } else { ledger.run(named).await? };
-        let Some(row) = row else {
-            return Err(Situation::new("unknown-run", exit::USAGE, "there is no unfinished run to go on with")
-                .help("`tribunal history` lists finished ones"));
-        };
-        let reporter = progress::Reporter::new(quiet);
-        let effects = Effects::new(Arc::clone(&ledger), repository, Arc::new(setup.rules), reporter.listener());
-        let host = Host { ledger: Arc::clone(&ledger), effects: Arc::new(effects), folder };
-        let state = host.resume(row).await?;
-        reporter.finish();
-        return finish(state, &ledger, &args.output, quiet).await;
+    match &args.resume {
+        Some(named) => resume(args, named, repository, quiet).await,
+        None => begin(args, repository, quiet).await,
     }
+}
 
+async fn begin(args: &ReviewArgs, repository: Option<Arc<Repository>>, quiet: bool) -> Result<u8, Situation> {
+    let setup = workspace::set_up(repository.as_deref(), flag_layer(args)?)?;
     let chosen = target::choose(args, repository.as_deref(), setup.policy.base.as_deref(), setup.policy.max_bytes)?;
     let request = request(args, &setup, &chosen)?;
     if args.dry_run {
         return dry_run(&request, repository.as_deref(), chosen.patch.as_deref());
     }
+    let folder = workspace::ledger_folder(repository.as_deref());
     let ledger = workspace::open_ledger(&folder).await?;
     if let Some(patch) = &chosen.patch {
         ledger.put_blob(request.target.head().as_str(), patch).await?;
@@ -50,16 +43,60 @@ pub async fn run(args: &ReviewArgs, quiet: bool) -> Result<u8, Situation> {
     let reporter = progress::Reporter::new(quiet);
     let effects = Effects::new(Arc::clone(&ledger), repository, Arc::new(setup.rules), reporter.listener());
     let host = Host { ledger: Arc::clone(&ledger), effects: Arc::new(effects), folder };
-    let work = host.begin(request, &chosen.case_id);
+    let state = unless_interrupted(host.begin(request, &chosen.case_id), &reporter).await?;
+    finish(state, &ledger, &args.output, quiet).await
+}
+
+async fn resume(args: &ReviewArgs, named: &str, repository: Option<Arc<Repository>>, quiet: bool) -> Result<u8, Situation> {
+    let folder = workspace::ledger_folder(repository.as_deref());
+    let ledger = workspace::open_ledger(&folder).await?;
+    let row = if named.is_empty() { ledger.unsettled(None).await? } else { ledger.run(named).await? };
+    let Some(row) = row else {
+        return Err(Situation::new("unknown-run", exit::USAGE, "there is no unfinished run to go on with")
+            .help("`tribunal history` lists finished ones"));
+    };
+    let request = Host::request(&row)?;
+    let rules = workspace::rules_of(repository.as_deref(), &request)?;
+    let reporter = progress::Reporter::new(quiet);
+    let effects = Effects::new(Arc::clone(&ledger), repository, Arc::new(rules), reporter.listener());
+    let host = Host { ledger: Arc::clone(&ledger), effects: Arc::new(effects), folder };
+    let state = unless_interrupted(host.resume(row), &reporter).await?;
+    finish(state, &ledger, &args.output, quiet).await
+}
+
+/// Ctrl-C ends every agent that is still running; what was stored stays, and the run can be resumed.
+async fn unless_interrupted(
+    work: impl Future<Output = Result<State, EngineError>>,
+    reporter: &progress::Reporter,
+) -> Result<State, Situation> {
     let state = tokio::select! {
-        state = work => state?,
-        _ = tokio::signal::ctrl_c() => {
+        state = work => state,
+        () = interrupt() => {
+            tribunal_agent::process::end_all();
             reporter.finish();
-            return Err(Situation::new("interrupted", 130, "interrupted").help("what was done is kept; go on with: tribunal review --resume"));
+            return Err(Situation::new("interrupted", 130, "interrupted")
+                .help("what was done is kept; go on with: tribunal review --resume"));
         }
     };
     reporter.finish();
-    finish(state, &ledger, &args.output, quiet).await
+    Ok(state?)
+}
+
+#[cfg(unix)]
+async fn interrupt() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let Ok(mut terminate) = signal(SignalKind::terminate()) else { return std::future::pending().await };
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => {}
+        _ = terminate.recv() => {}
+    }
+}
+
+#[cfg(not(unix))]
+async fn interrupt() {
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending().await
+    }
 }
 
 /// Ends a run: prints its document, or says why there is none.
@@ -77,7 +114,7 @@ async fn finish(state: State, ledger: &Ledger, output: &OutputArgs, quiet: bool)
                 );
             }
             let document: Document = read_document(&row.body, last_run.as_str())?;
-            print(&document, output)
+            print(&document.standing(), output)
         }
         Phase::NotRun { reason } => Err(Situation::new("nothing-to-review", exit::USAGE, reason)
             .help("nothing was reviewed, so nothing is green; choose another base with --base, or a commit with --commit")),
@@ -137,6 +174,7 @@ fn request(args: &ReviewArgs, setup: &Setup, chosen: &target::Chosen) -> Result<
         policy: setup.policy.clone(),
         roles: setup.roles.clone(),
         fingerprint: sha256_hex(inputs.as_bytes()),
+        rules_hash: setup.rules_hash.clone(),
         notices,
     })
 }
@@ -185,7 +223,7 @@ fn flag_layer(args: &ReviewArgs) -> Result<Option<Layer>, Situation> {
 /// What would be looked at, and by whom.
 fn dry_run(
     request: &Request,
-    repository: Option<&tribunal_forge::git::Repository>,
+    repository: Option<&Repository>,
     patch: Option<&[u8]>,
 ) -> Result<u8, Situation> {
     use tribunal_core::plan::files::{Disposition, FileRules, summarise};

@@ -28,10 +28,13 @@ pub fn frame(finding: &Finding, renderer: &Renderer) -> String {
     let snippet = Snippet::source(source.as_str())
         .line_start(finding.line_start as usize)
         .path(path.as_str())
-        .annotation(AnnotationKind::Primary.span(range).label(finding.failure_mode.as_str()));
-    let mut group = Group::with_title(level.primary_title(title.as_str())).element(snippet);
-    if !finding.mitigation.is_empty() {
-        group = group.element(Level::HELP.message(finding.mitigation.as_str()));
+        .annotation(AnnotationKind::Primary.span(range));
+    let (breaks, fix) = (wrapped(&finding.failure_mode), wrapped(&finding.mitigation));
+    let mut group = Group::with_title(level.primary_title(title.as_str()))
+        .element(snippet)
+        .element(Level::ERROR.with_name("breaks").message(breaks.as_str()));
+    if !fix.is_empty() {
+        group = group.element(Level::HELP.with_name("fix").message(fix.as_str()));
     }
     let agents: std::collections::BTreeSet<&str> = finding.agreement.iter().map(|voice| voice.agent.as_str()).collect();
     let facts = format!(
@@ -50,6 +53,7 @@ pub fn frame(finding: &Finding, renderer: &Renderer) -> String {
         let ids: Vec<String> = finding.related.iter().map(ToString::to_string).collect();
         notes.push(format!("see also {}", ids.join(", ")));
     }
+    let notes: Vec<String> = notes.iter().map(|note| wrapped(note)).collect();
     for note in &notes {
         group = group.element(Level::NOTE.message(note.as_str()));
     }
@@ -60,4 +64,33 @@ pub fn frame(finding: &Finding, renderer: &Renderer) -> String {
 fn marked(source: &str) -> std::ops::Range<usize> {
     let start = source.len() - source.trim_start().len();
     start..source.trim_end().len().max(start)
+}
+
+/// Long sentences over several lines: a frame is read, not scrolled sideways.
+fn wrapped(text: &str) -> String {
+    const WIDTH: usize = 100;
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= WIDTH => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_sentences_are_wrapped_and_no_word_is_lost() {
+        let text = "word ".repeat(60);
+        let lines = wrapped(&text);
+        assert!(lines.lines().count() > 1 && lines.lines().all(|line| line.len() <= 100));
+        assert_eq!(lines.split_whitespace().count(), 60);
+    }
 }

@@ -5,7 +5,7 @@ use crate::cli::{Format, OutputArgs};
 use crate::situation::{Situation, exit};
 use annotate_snippets::Renderer;
 use std::collections::BTreeMap;
-use std::io::{IsTerminal as _, Write as _};
+use std::io::Write as _;
 use tribunal_core::combine::verdict::{Outcome, Verdict};
 use tribunal_core::publish::{rdjson::rdjson, sarif::sarif, sticky::markdown};
 use tribunal_core::report::document::Document;
@@ -53,7 +53,8 @@ const GREEN: &str = "\u{1b}[32m";
 const RESET: &str = "\u{1b}[0m";
 
 pub fn text(document: &Document) -> String {
-    let renderer = if std::io::stdout().is_terminal() { Renderer::styled() } else { Renderer::plain() };
+    let coloured = anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never;
+    let renderer = if coloured { Renderer::styled() } else { Renderer::plain() };
     let mut out = String::new();
     for finding in &document.findings {
         out.push_str(&frame(finding, &renderer));

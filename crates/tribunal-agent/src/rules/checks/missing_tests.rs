@@ -62,7 +62,7 @@ fn is_testable(file: &ChangedFile) -> bool {
     let aside = path.split('/').any(|part| {
         matches!(
             part,
-            "examples" | "example" | "scripts" | "script" | "tools" | "hack" | "docs" | "doc" | "migrations" | "migrate" | "vendor"
+            "examples" | "example" | "scripts" | "script" | "tools" | "hack" | "docs" | "doc" | "migrations" | "migrate" | "vendor" | "_vendor" | "vendored"
                 | "third_party" | "thirdparty" | "node_modules" | "generated" | "gen" | "dist" | "build" | "bin" | "ci" | "types"
                 | "demo" | "demos" | "samples" | "config" | "cmd" | "mock" | "mocks" | "stories" | "pages" | "public" | "static" | "assets"
         ) || part.starts_with('.')
@@ -80,23 +80,25 @@ fn is_testable(file: &ChangedFile) -> bool {
     language && !aside && !aside_name && !copied && !generated()
 }
 
-/// Added functions and how many added lines follow each, up to the next.
+/// Added functions and how many added lines stand inside each.
 fn functions(file: &ChangedFile) -> Vec<(&DiffLine, usize)> {
     let mut found: Vec<(&DiffLine, usize)> = Vec::new();
-    let mut previous = 0;
-    for line in file.added_lines() {
-        let number = line.new_line.unwrap_or(0);
+    let mut open = false;
+    for line in file.added_lines().filter(|line| is_code(&line.text)) {
         if FUNCTION.is_match(&line.text) && !NO_FUNCTION.is_match(&line.text) {
             found.push((line, 1));
-        } else if number == previous + 1
-            && is_code(&line.text)
-            && let Some((_, length)) = found.last_mut()
-        {
-            *length += 1;
+            open = true;
+        } else if let Some((first, length)) = found.last_mut() {
+            // What is not indented deeper stands behind the function, unless it closes its list of parameters.
+            open &= indent(&line.text) > indent(&first.text) || line.text.trim_start().starts_with([')', '>', '}']);
+            *length += usize::from(open);
         }
-        previous = number;
     }
     found
+}
+
+fn indent(text: &str) -> usize {
+    text.len() - text.trim_start().len()
 }
 
 /// Blank lines, comments and brackets are not behaviour.

@@ -10,7 +10,7 @@ pub struct Declaration<'a> {
     pub line: &'a DiffLine,
 }
 
-static PYTHON: Pattern = Pattern::new(r"^\s*(?:async\s+)?def\s+(test\w*)\s*\(");
+static PYTHON: Pattern = Pattern::new(r"^\s*(?:async\s+)?def\s+(test(?:_\w*|[A-Z]\w*)?)\s*\(");
 static SCRIPT: Pattern = Pattern::new(
     r#"^\s*(?:it|test|specify)(?:\.(?:only|skip|concurrent|failing))?\(\s*(?:'((?:[^'\\]|\\.)+)'|"((?:[^"\\]|\\.)+)"|`([^`$]+)`)\s*,"#,
 );

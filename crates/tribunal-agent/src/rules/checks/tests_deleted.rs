@@ -1,12 +1,13 @@
 //! Tests that went away while the code they prove stayed: the quickest way to make a failing build pass.
 //!
-//! Most deleted tests are honest: renamed, moved, folded into a table, or removed with their feature. So the check speaks only
-//! if nothing in the change explains the loss, and at most once per file.
+//! Most deleted tests are honest: renamed, moved, folded into a table, removed with their feature, or tidied up where no source
+//! changed at all. So the check speaks only if the change edits source that the test spoke of, and nothing in the change explains
+//! the loss; and at most once per file.
 
 use super::Scope;
 use super::pattern::Pattern;
 use super::test_declarations::{Declaration, declarations};
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use tribunal_core::diff::change::{Change, ChangedFile, DiffLine, FileStatus, Hunk, Origin};
 use tribunal_core::findings::report::Claim;
 
@@ -27,30 +28,81 @@ pub fn check(scope: &Scope<'_>) -> Vec<Claim> {
     if loses_source(scope.change) {
         return Vec::new();
     }
-    let lost: Vec<Lost<'_>> = scope.files().filter(|file| file.is_test()).flat_map(lost_tests).collect();
+    let lost: Vec<Lost<'_>> = scope.files().filter(|file| holds_tests(file)).flat_map(lost_tests).collect();
     if lost.is_empty() {
         return Vec::new();
     }
-    let alive = added_names(scope.change);
-    let gone = gone_words(scope.change);
+    let evidence = Evidence::new(scope.change);
     let mut claims = Vec::new();
     for tests in lost.chunk_by(|a, b| a.file.path == b.file.path) {
-        let open: Vec<&Lost<'_>> = tests.iter().filter(|test| !is_explained(test, &alive, &gone)).collect();
+        let open: Vec<&Lost<'_>> = tests.iter().filter(|test| !evidence.explains(test)).collect();
         // Where most losses of a file have a reason, the rest belong to the same piece of work.
         if open.len() * 2 > tests.len() {
-            claims.extend(open.first().map(|test| scope.claim(test.file, test.line)));
+            claims.extend(open.into_iter().find(|test| evidence.concerns(test)).map(|test| scope.claim(test.file, test.line)));
         }
     }
     claims
 }
 
-fn is_explained(test: &Lost<'_>, alive: &HashSet<&str>, gone: &HashSet<&str>) -> bool {
-    alive.contains(test.name)
-        || RETIRED.is_match(test.name)
-        || test.body.iter().any(|line| RETIRED.is_match(line) || words(line).any(|word| gone.contains(word)))
-        || words(test.name).any(|word| gone.contains(word.trim_start_matches("test_")))
-        || still_there(test)
+/// What the rest of the change says about a lost test.
+struct Evidence<'a> {
+    /// Everything that an added line names: identifiers, and titles of tests.
+    alive: BTreeSet<&'a str>,
+    /// Added lines of tests, trimmed.
+    written: HashSet<&'a str>,
+    /// Words that source lost: a test that uses one speaks of something that is no more.
+    gone: HashSet<&'a str>,
+    /// Words of the lines that source changed.
+    changed: HashSet<&'a str>,
 }
+
+impl<'a> Evidence<'a> {
+    fn new(change: &'a Change) -> Self {
+        let (mut alive, mut written) = (BTreeSet::new(), HashSet::new());
+        for file in &change.files {
+            let Some(language) = file.language() else { continue };
+            let lines = || file.added_lines().filter(|line| !is_comment(&line.text));
+            alive.extend(lines().flat_map(|line| words(&line.text)));
+            if file.is_test() {
+                alive.extend(declarations(language, lines()).iter().map(|test| test.name));
+                written.extend(lines().map(|line| line.text.trim()));
+            }
+        }
+        let source = |origin: Origin| {
+            let files = change.files.iter().filter(|file| is_source(file));
+            files.flat_map(ChangedFile::lines).filter(move |line| line.origin == origin).flat_map(|line| words(&line.text))
+        };
+        let added: HashSet<&str> = source(Origin::Added).collect();
+        let context: HashSet<&str> = source(Origin::Context).collect();
+        let removed: HashSet<&str> = source(Origin::Removed).collect();
+        let gone = removed.iter().copied().filter(|word| word.len() > 3 && !added.contains(word) && !context.contains(word)).collect();
+        let headings = change.files.iter().filter(|file| is_source(file)).flat_map(|file| &file.hunks);
+        let changed = added.into_iter().chain(removed).chain(headings.flat_map(|hunk| words(&hunk.heading))).collect();
+        Self { alive, written, gone, changed }
+    }
+
+    fn explains(&self, test: &Lost<'_>) -> bool {
+        // A longer name that begins alike is the old test with a word added.
+        let renamed = self.alive.range(test.name..).next().is_some_and(|name| name.starts_with(test.name));
+        let telling: Vec<&str> = test.body.iter().map(|line| line.trim()).filter(|line| line.len() > 10).collect();
+        let moved = telling.iter().filter(|line| self.written.contains(*line)).count() * 2 > telling.len();
+        let retired = RETIRED.is_match(test.name) || test.body.iter().any(|line| RETIRED.is_match(line));
+        let orphaned = test.body.iter().flat_map(|line| words(line)).any(|word| self.gone.contains(word))
+            || words(test.name).any(|word| self.gone.contains(word.trim_start_matches("test_")));
+        renamed || moved || retired || orphaned || still_there(test)
+    }
+
+    /// Whether the test calls or mentions something in the lines that changed.
+    fn concerns(&self, test: &Lost<'_>) -> bool {
+        test.body.iter().flat_map(|line| words(line)).any(|word| word.len() > 3 && !COMMON.contains(&word) && self.changed.contains(word))
+    }
+}
+
+/// Words that every test and every source share.
+const COMMON: [&str; 24] = [
+    "self", "this", "assert", "assertEqual", "assertEquals", "assert_eq", "expect", "return", "with", "import", "from", "None", "null",
+    "true", "false", "True", "False", "const", "await", "async", "result", "value", "expected", "func",
+];
 
 /// Another class of the file has a test of this name: the lost one was a copy, or was inherited from then on.
 fn still_there(test: &Lost<'_>) -> bool {
@@ -73,6 +125,11 @@ fn loses_source(change: &Change) -> bool {
 
 fn is_source(file: &ChangedFile) -> bool {
     file.language().is_some() && !file.is_test()
+}
+
+/// Helpers of tests may be called `test_…` without being tests.
+fn holds_tests(file: &ChangedFile) -> bool {
+    file.is_test() && !matches!(file.path.file_name(), "__init__.py" | "conftest.py")
 }
 
 fn lost_tests(file: &ChangedFile) -> Vec<Lost<'_>> {
@@ -113,30 +170,6 @@ fn whole_loss<'a>(file: &'a ChangedFile, hunk: &'a Hunk, test: &Declaration<'a>)
         .map(|line| line.text.as_str())
         .collect();
     Some(Lost { file, line: test.line, name: test.name, body })
-}
-
-/// Everything that an added line names: identifiers, and titles of tests.
-fn added_names(change: &Change) -> HashSet<&str> {
-    let mut names = HashSet::new();
-    for file in &change.files {
-        let Some(language) = file.language() else { continue };
-        let lines = || file.added_lines().filter(|line| !is_comment(&line.text));
-        names.extend(lines().flat_map(|line| words(&line.text)));
-        if file.is_test() {
-            names.extend(declarations(language, lines()).iter().map(|test| test.name));
-        }
-    }
-    names
-}
-
-/// Words that source lost: a test that uses one speaks of something that is no more.
-fn gone_words(change: &Change) -> HashSet<&str> {
-    let of = |origin: Origin| {
-        let files = change.files.iter().filter(|file| is_source(file));
-        files.flat_map(ChangedFile::lines).filter(move |line| line.origin == origin).flat_map(|line| words(&line.text))
-    };
-    let kept: HashSet<&str> = of(Origin::Added).chain(of(Origin::Context)).collect();
-    of(Origin::Removed).filter(|word| word.len() > 3 && !kept.contains(word)).collect()
 }
 
 fn words(text: &str) -> impl Iterator<Item = &str> {

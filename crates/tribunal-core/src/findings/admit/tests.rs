@@ -20,11 +20,27 @@ fn run(role: &str, claim: Claim) -> Result<Admitted, DropReason> {
     run_with(role, claim, true, None)
 }
 
+/// As in a second review, whose window is the whole file.
+fn run_again(claim: Claim) -> Result<Admitted, DropReason> {
+    let window = BTreeMap::from([(RepoPath::from("a.py"), AddedLines::from_iter([1, 2, 3]))]);
+    run_in("security-reviewer", claim, true, None, Some(&window))
+}
+
 fn run_with(role: &str, claim: Claim, has_repo: bool, spec: Option<&str>) -> Result<Admitted, DropReason> {
+    run_in(role, claim, has_repo, spec, None)
+}
+
+fn run_in(
+    role: &str,
+    claim: Claim,
+    has_repo: bool,
+    spec: Option<&str>,
+    window: Option<&BTreeMap<RepoPath, AddedLines>>,
+) -> Result<Admitted, DropReason> {
     let roles = built_in_roles().unwrap();
     let role = roles.iter().find(|candidate| candidate.name.as_str() == role).unwrap();
     let (change, agent, outlines) = (change(), AgentName::from("test"), BTreeMap::new());
-    let gate = Gate { role, agent: &agent, change: &change, outlines: &outlines, window: None, has_repo, spec };
+    let gate = Gate { role, agent: &agent, change: &change, outlines: &outlines, window, has_repo, spec };
     let mut report = admit(Report { findings: vec![claim], ..Report::default() }, &gate);
     assert_eq!(report.findings.len() + report.dropped.len(), 1, "a claim is never lost");
     report.findings.pop().ok_or_else(|| report.dropped[0].reason)
@@ -71,7 +87,10 @@ fn each_drop_signal_has_one_outcome() {
     for signal in [DropSignal::Hypothetical, DropSignal::CallShape, DropSignal::Style] {
         assert_eq!(with(signal).unwrap().batch, Some(Batch::Hygiene));
     }
-    assert_eq!(with(DropSignal::SelfIntroduced).unwrap_err(), DropReason::SelfIntroduced);
+    let again = Claim { signal: Some(DropSignal::SelfIntroduced), ..claim() };
+    assert_eq!(run_again(again.clone()).unwrap_err(), DropReason::SelfIntroduced);
+    // PR-64: in a full review there is no fix range, so the signal says nothing.
+    assert_eq!(run("security-reviewer", again).unwrap().batch, None);
     assert_eq!(with(DropSignal::Dismissed).unwrap_err(), DropReason::Dismissed);
     assert_eq!(with(DropSignal::OutOfScope).unwrap_err(), DropReason::OutOfScope);
     let unjustified = run("security-reviewer", Claim { justification: None, ..claim() }).unwrap();
@@ -87,9 +106,9 @@ fn the_asymmetric_hatch_needs_wide_reach() {
         blast: Blast::DataLayer,
         ..claim()
     };
-    assert!(run("security-reviewer", asymmetric.clone()).unwrap().batch.is_none());
+    assert!(run_again(asymmetric.clone()).unwrap().batch.is_none());
     let narrow = Claim { blast: Blast::Local, ..asymmetric };
-    assert_eq!(run("security-reviewer", narrow).unwrap_err(), DropReason::SelfIntroduced);
+    assert_eq!(run_again(narrow).unwrap_err(), DropReason::SelfIntroduced);
 }
 
 /// PR-54: without the repository, reach is unverified and confidence one level down.
@@ -134,4 +153,12 @@ fn findings_outside_the_window_are_dropped() {
     let admitted = admit(report, &gate);
     assert_eq!(admitted.dropped[0].reason, DropReason::OutsideWindow);
     assert_eq!(admitted.prior.len(), 1);
+}
+
+/// PR-49, PR-40: cross-file claims need the repository.
+#[test]
+fn cross_file_claims_need_the_repository() {
+    let cross = Claim { category: "E7".into(), ..claim() };
+    assert!(run_with("staff-engineer", cross.clone(), true, None).is_ok());
+    assert_eq!(run_with("staff-engineer", cross, false, None).unwrap_err(), DropReason::NeedsRepository);
 }

@@ -41,6 +41,7 @@ pub fn document(request: &Request, reviewing: Reviewing, started_at: Millis, fin
         reports,
         mode: plan.mode,
         prior: &plan.prior,
+        prior_gaps: &plan.prior_gaps,
         directives: &directives,
         caps: request.policy.caps,
         iteration: plan.iteration,
@@ -174,7 +175,7 @@ fn coverage(plan: &Plan, answers: &BTreeMap<String, SeatAnswer>) -> Coverage {
 fn notices(request: &Request, plan: &Plan, coverage: &Coverage) -> Vec<String> {
     let mut notices = request.notices.clone();
     if let Some(widened) = &plan.widened {
-        notices.push(format!("Full review: {}.", widened.sentence()));
+        notices.push(format!("⚠️ Full review: {}.", widened.sentence()));
     }
     for hole in coverage.holes() {
         notices.push(format!(

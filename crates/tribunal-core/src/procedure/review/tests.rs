@@ -18,6 +18,7 @@ fn request() -> Request {
         policy: Policy::new(&Config::default(), &names).unwrap(),
         roles,
         fingerprint: "f".into(),
+        rules_hash: "r".into(),
         notices: Vec::new(),
     }
 }
@@ -148,6 +149,14 @@ fn nothing_to_review_is_not_a_review() {
     assert!(matches!(state.phase, Phase::NotRun { .. }));
 }
 
+/// What was left out whole was not reviewed: a lock file alone gives no green.
+#[test]
+fn a_change_that_is_left_out_whole_is_not_a_review() {
+    let (state, effects) = begin(vec![file("Cargo.lock"), file("vendor/x.go")]);
+    assert!(effects.is_empty());
+    assert!(matches!(state.phase, Phase::NotRun { reason } if reason.contains("1 lock file, 1 vendored")));
+}
+
 /// PR-28, PR-34, PR-101: nothing new since the last review: no dispatch.
 #[test]
 fn the_same_head_is_a_noop() {
@@ -156,6 +165,7 @@ fn the_same_head_is_a_noop() {
         run: "r0".into(),
         review: LastReview { head: "h".into(), base: "b".into(), reachable: true, fingerprint: "f".into(), complete: true },
         open: vec![],
+        gaps: vec![],
         clean: vec![],
         iteration: 1,
         changed_since: Some(BTreeSet::new()),

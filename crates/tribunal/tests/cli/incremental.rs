@@ -1,0 +1,304 @@
+//! The second review of a branch builds on the first where that is safe, and widens wherever it is not (issue 3, point 7).
+
+use super::sandbox::{CLEAN, Document, NO_TLS, NO_TLS_RULE, SHARED_LIST, SHARED_LIST_LINE, SHARED_LIST_RULE, Sandbox, answering, claim, str_of};
+use serde_json::json;
+
+/// `feature` with a P0 in `tls.py` (F1) and a P1 in `app.py` (F2), reviewed once.
+fn reviewed() -> Sandbox {
+    let sandbox = Sandbox::with_shared_list();
+    sandbox.write("tls.py", NO_TLS);
+    sandbox.commit("Fetch");
+    let review = sandbox.review(&[]).ends_with(1);
+    assert_eq!((id_of(&review, NO_TLS_RULE), id_of(&review, SHARED_LIST_RULE)), ("F1".into(), "F2".into()));
+    sandbox
+}
+
+fn id_of(review: &Document, rule: &str) -> String {
+    str_of(review.finding(rule), "id").to_owned()
+}
+
+/// (`yes`, `unclear` or `no`; note) of an earlier finding.
+#[track_caller]
+fn verification(review: &Document, id: &str) -> (String, String) {
+    let all = review.json["prior_verifications"].as_array().unwrap();
+    let prior = all.iter().find(|prior| prior["prior_id"] == id).unwrap_or_else(|| panic!("{id} was not verified: {all:?}"));
+    (str_of(prior, "verification").to_owned(), str_of(prior, "note").to_owned())
+}
+
+/// PR-22, PR-28: the same head again is a noop that repeats the last result, one line on stderr, with the same exit code.
+#[test]
+fn the_same_head_again_repeats_the_result() {
+    let sandbox = reviewed();
+    let shown = sandbox.tribunal(&["show", "--format", "json"]).stdout;
+    let again = sandbox.tribunal(&["review", "--format", "json"]).ends_with(1).says("Nothing new since").says("--mode full");
+    assert_eq!(again.stdout, shown);
+    assert_eq!(again.stderr.lines().count(), 1);
+    assert_eq!(sandbox.tribunal(&["history", "--format", "json"]).json().as_array().unwrap().len(), 1);
+}
+
+/// PR-11, PR-70, PR-72: what is gone is likely fixed, with a note; what stands is carried under its name, and still blocks.
+#[test]
+fn one_fixed_and_one_left() {
+    let sandbox = reviewed();
+    sandbox.write("app.py", CLEAN);
+    let head = sandbox.commit("Fix the list");
+    let review = sandbox.review(&[]).ends_with(1);
+    assert_eq!(review.json["receipt"]["mode"], "incremental");
+    assert_eq!(review.json["head"], head);
+    let (fixed, note) = verification(&review, "F2");
+    assert_eq!(fixed, "yes");
+    assert!(note.contains(SHARED_LIST_RULE), "{note}");
+    assert_eq!(verification(&review, "F1").0, "no");
+    assert_eq!(review.found(), [format!("tls.py:{NO_TLS_RULE}")]);
+    assert_eq!(id_of(&review, NO_TLS_RULE), "F1");
+    assert_eq!(review.text("status"), "blocking");
+    let shown = sandbox.tribunal(&["show"]).prints("Likely fixed").prints("Still present");
+    assert!(!shown.stdout.contains("✅ Fixed"));
+}
+
+/// PR-135: names are never given twice; a new finding gets the next one, also after one is gone.
+#[test]
+fn a_new_finding_gets_the_next_name() {
+    let sandbox = reviewed();
+    sandbox.write("app.py", CLEAN);
+    sandbox.commit("Fix the list");
+    sandbox.review(&[]).ends_with(1);
+    sandbox.write("third.py", SHARED_LIST);
+    sandbox.commit("Another list");
+    let review = sandbox.review(&[]).ends_with(1);
+    assert_eq!(id_of(&review, SHARED_LIST_RULE), "F3");
+    assert_eq!(id_of(&review, NO_TLS_RULE), "F1");
+}
+
+/// Design rule 4: a finding keeps its name when its lines move, and moving is not fixing (PR-11).
+#[test]
+fn a_moved_line_keeps_its_name_and_stays_open() {
+    let sandbox = reviewed();
+    sandbox.write("tls.py", format!("\"\"\"Fetches pages.\"\"\"\n\n{NO_TLS}"));
+    sandbox.commit("Move it down");
+    let review = sandbox.review(&[]).ends_with(1);
+    assert_eq!(verification(&review, "F1").0, "no");
+    assert_eq!(id_of(&review, NO_TLS_RULE), "F1");
+    assert_eq!(review.findings().count(), 2, "{:?}", review.found());
+}
+
+/// PR-31: fresh findings lie in what changed since the last review; files that did not change are left to it.
+#[test]
+fn files_that_did_not_change_are_left_to_the_last_review() {
+    let sandbox = Sandbox::on_feature();
+    sandbox.write("one.py", "x = 1\n");
+    sandbox.commit("One");
+    sandbox.review(&[]).ends_with(0);
+    sandbox.write("two.py", NO_TLS);
+    sandbox.commit("Two");
+    let review = sandbox.review(&[]).ends_with(1);
+    assert_eq!((review.ended("one.py").as_str(), review.ended("two.py").as_str()), ("unchanged", "reviewed"));
+}
+
+/// Issue 3, point 7: an amended commit is compared by what it holds; the last head need not be an ancestor.
+#[test]
+fn amended_history_is_compared_by_trees() {
+    let sandbox = reviewed();
+    sandbox.write("app.py", CLEAN);
+    sandbox.git(&["commit", "--quiet", "--all", "--amend", "-m", "Amended"]);
+    let review = sandbox.review(&[]).ends_with(1);
+    assert_eq!(review.json["receipt"]["mode"], "incremental");
+    assert_eq!(verification(&review, "F2").0, "yes");
+    assert_eq!(id_of(&review, NO_TLS_RULE), "F1");
+}
+
+/// PR-25, PR-26: the last head is gone: a full review, announced.
+#[test]
+fn a_last_head_that_is_gone_widens_to_full() {
+    let sandbox = reviewed();
+    sandbox.git(&["commit", "--quiet", "--amend", "-m", "Amended"]);
+    sandbox.write("third.py", SHARED_LIST);
+    sandbox.git(&["add", "third.py"]);
+    sandbox.git(&["commit", "--quiet", "--amend", "-m", "Amended again"]);
+    sandbox.git(&["reflog", "expire", "--expire=now", "--all"]);
+    sandbox.git(&["gc", "--quiet", "--prune=now"]);
+    let review = sandbox.review(&[]).ends_with(1);
+    assert_eq!(review.json["receipt"]["mode"], "full");
+    assert!(review.notices().contains("is gone"), "{}", review.notices());
+    assert_eq!(id_of(&review, NO_TLS_RULE), "F1");
+    sandbox.tribunal(&["show", "--format", "markdown"]).prints("> ⚠️ ");
+}
+
+#[track_caller]
+fn widens(sandbox: &Sandbox, why: &str) -> Document {
+    let review = sandbox.review(&[]);
+    assert_eq!(review.json["receipt"]["mode"], "full");
+    assert!(review.notices().contains(why), "{}", review.notices());
+    review
+}
+
+/// Issue 3, point 7: another configuration may judge otherwise.
+#[test]
+fn another_configuration_widens_to_full() {
+    let sandbox = reviewed();
+    sandbox.configure_person("[review]\nmax_inline_p2 = 3\n");
+    widens(&sandbox, "configuration, rules, roles, inputs or the engine changed");
+}
+
+/// Issue 3, point 7: another rule may find something in what was clean.
+#[test]
+fn another_rule_widens_to_full() {
+    let sandbox = reviewed();
+    sandbox.configure_person(&format!("[rules]\ndisable = [\"{NO_TLS_RULE}\"]\n"));
+    let review = widens(&sandbox, "rules");
+    assert_eq!(review.found(), [format!("app.py:{SHARED_LIST_RULE}")]);
+}
+
+/// Issue 3, point 7: inputs such as the context are part of what a review must match to be built on.
+#[test]
+fn other_inputs_widen_to_full() {
+    let sandbox = reviewed();
+    let review = sandbox.review(&["--context", "This service is critical."]);
+    assert_eq!(review.json["receipt"]["mode"], "full");
+}
+
+/// Issue 3, point 7: another base is another change.
+#[test]
+fn a_moved_base_widens_to_full() {
+    let sandbox = reviewed();
+    sandbox.switch("main");
+    sandbox.write("other.py", "x = 1\n");
+    sandbox.commit("Meanwhile");
+    sandbox.switch("feature");
+    sandbox.git(&["rebase", "--quiet", "main"]);
+    let review = widens(&sandbox, "the base moved");
+    assert_eq!(id_of(&review, NO_TLS_RULE), "F1", "names survive a rebase");
+}
+
+/// PR-22: `--mode full` reviews again whatever was said before.
+#[test]
+fn a_full_review_can_be_forced() {
+    let sandbox = reviewed();
+    let review = sandbox.review(&["--mode", "full"]).ends_with(1);
+    assert_eq!(review.json["receipt"]["mode"], "full");
+    assert_eq!(review.json["receipt"]["widened"], json!(null));
+    assert_eq!(review.json["prior_verifications"], json!([]));
+    assert_eq!(id_of(&review, NO_TLS_RULE), "F1");
+}
+
+/// PR-27: a forced incremental review with nothing to build on is a full one, announced.
+#[test]
+fn a_forced_incremental_review_without_a_last_one_is_full() {
+    let review = Sandbox::with_shared_list().review(&["--mode", "incremental"]).ends_with(0);
+    assert_eq!(review.json["receipt"]["mode"], "full");
+    assert!(review.notices().contains("no earlier review to build on"), "{}", review.notices());
+}
+
+/// Design rule 1: an incomplete review is never built on, and the same head is looked at again.
+#[test]
+fn an_incomplete_review_is_not_built_on() {
+    let sandbox = Sandbox::with_shared_list();
+    sandbox.review(&["--spec", "A spec that rules cannot read."]).ends_with(3);
+    let review = sandbox.review(&["--spec", "A spec that rules cannot read."]).ends_with(3);
+    assert_eq!(review.json["receipt"]["mode"], "full");
+    assert!(review.notices().contains("last review was incomplete"), "{}", review.notices());
+}
+
+/// Issue 3, point 7: uncommitted work is bound to a tree of its own and is built on like any other head.
+#[test]
+fn uncommitted_work_is_built_on_too() {
+    let sandbox = Sandbox::on_feature();
+    sandbox.write("app.py", SHARED_LIST);
+    sandbox.review(&[]).ends_with(0);
+    sandbox.tribunal(&["review"]).ends_with(0).says("Nothing new");
+    sandbox.write("app.py", CLEAN.replace("add", "join"));
+    let review = sandbox.review(&[]).ends_with(0);
+    assert_eq!(review.json["receipt"]["mode"], "incremental");
+    assert_eq!(verification(&review, "F1").0, "yes");
+    assert_eq!(review.text("outcome"), "clean");
+}
+
+/// A file that was put back as it was no longer differs from the base, and neither does its finding.
+#[test]
+fn a_reverted_file_closes_its_findings() {
+    let sandbox = reviewed();
+    sandbox.git(&["checkout", "--quiet", "main", "--", "app.py"]);
+    sandbox.commit("Put it back");
+    let review = sandbox.review(&[]).ends_with(1);
+    assert_eq!(verification(&review, "F2").0, "yes");
+    assert_eq!(review.found(), [format!("tls.py:{NO_TLS_RULE}")]);
+}
+
+/// PR-11: only a reviewer's yes closes a finding; an agent that says nothing of it leaves it open.
+#[test]
+fn a_finding_that_nobody_verified_stays_open() {
+    let sandbox = Sandbox::with_shared_list();
+    sandbox.seat("staff-engineer", &answering(&json!({ "findings": [claim("E1", "    return items", "It breaks.")] })));
+    sandbox.review(&[]).ends_with(0);
+    sandbox.script("helper.sh", &answering(&json!({ "findings": [] })));
+    sandbox.write("app.py", SHARED_LIST.replace("    return items", "    return list(items)"));
+    sandbox.commit("Change the line");
+    let review = sandbox.review(&[]).ends_with(0);
+    let id = id_of(&review, "error-handling");
+    assert_eq!(verification(&review, &id).0, "unclear");
+    assert_eq!(review.finding("error-handling")["origin"], "carried");
+    sandbox.tribunal(&["show"]).prints("Untouched");
+}
+
+/// PR-70: an agent's yes with a note closes its finding; one without a note does not.
+#[test]
+fn a_yes_counts_only_with_a_note() {
+    for (note, open) in [("The line was rewritten.", 0), ("", 1)] {
+        let sandbox = Sandbox::on_feature();
+        sandbox.write("app.py", "def f(items):\n    return items\n");
+        sandbox.commit("Work");
+        sandbox.seat("staff-engineer", &answering(&json!({ "findings": [claim("E1", "    return items", "It breaks.")] })));
+        sandbox.review(&[]).ends_with(0);
+        sandbox.script("helper.sh", &answering(&json!({ "findings": [], "prior": [{ "id": "F1", "verification": "yes", "note": note }] })));
+        sandbox.write("app.py", "def f(items):\n    return list(items)\n");
+        sandbox.commit("Rewrite");
+        assert_eq!(sandbox.review(&[]).ends_with(0).findings().count(), open, "{note}");
+    }
+}
+
+/// PR-44: a reviewer is told the open findings of its own categories, and of no other role's.
+#[test]
+fn a_reviewer_is_told_its_own_open_findings() {
+    let sandbox = reviewed();
+    let script = format!(
+        "brief=$(cat)\nseen=\nfor id in F1 F2; do case \"$brief\" in *\"\\\"id\\\":\\\"$id\\\"\"*) seen=\"$seen $id\";; esac; done\n\
+         case \"$brief\" in *prior_fix_range*) seen=\"$seen range\";; esac\n\
+         cat <<REPORT\n{{\"findings\": [{{\"category\": \"E1\", \"file\": \"app.py\", \"confidence\": \"high\", \"blast\": \"local\",\n\
+         \"justification\": \"reachable\", \"evidence\": \"LIMIT = 3\", \"failure_mode\": \"told:$seen\", \"mitigation\": \"m\"}}]}}\nREPORT\n"
+    );
+    // The same configuration in both reviews, so that the second one is incremental.
+    sandbox.seat("staff-engineer", &answering(&json!({ "findings": [] })));
+    sandbox.review(&[]).ends_with(1);
+    sandbox.script("helper.sh", &script);
+    sandbox.write("app.py", format!("{SHARED_LIST}\n\nLIMIT = 3\n"));
+    sandbox.commit("More");
+    let review = sandbox.review(&[]).ends_with(1);
+    assert_eq!(review.json["receipt"]["mode"], "incremental");
+    assert_eq!(review.finding("error-handling")["failure_mode"], "told: F2 range");
+}
+
+/// PR-31: an agent's claim about lines that did not change since the last review is dropped and counted.
+#[test]
+fn a_fresh_claim_outside_of_the_window_is_dropped() {
+    let sandbox = Sandbox::with_shared_list();
+    sandbox.seat("staff-engineer", &answering(&json!({ "findings": [] })));
+    sandbox.review(&[]).ends_with(0);
+    sandbox.script("helper.sh", &answering(&json!({ "findings": [claim("E1", SHARED_LIST_LINE, "Late.")] })));
+    sandbox.write("other.py", "x = 1\n");
+    sandbox.commit("Elsewhere");
+    let review = sandbox.review(&[]).ends_with(0);
+    assert!(!review.found().contains(&"app.py:error-handling".to_owned()));
+    assert_eq!(review.json["dropped"][0]["reason"], "outside-window");
+}
+
+/// Every branch is a case of its own: names and reviews of one do not leak into another.
+#[test]
+fn another_branch_starts_anew() {
+    let sandbox = reviewed();
+    sandbox.git(&["checkout", "--quiet", "-b", "second", "main"]);
+    sandbox.write("app.py", SHARED_LIST);
+    sandbox.commit("The same defect elsewhere");
+    let review = sandbox.review(&[]).ends_with(0);
+    assert_eq!(review.json["receipt"]["mode"], "full");
+    assert_eq!(id_of(&review, SHARED_LIST_RULE), "F1");
+}

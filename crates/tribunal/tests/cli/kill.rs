@@ -1,0 +1,102 @@
+//! A run killed at any point goes on to the same result (issue 3, "Accepted when"; design rule 13).
+
+use super::sandbox::{Document, NO_TLS, Sandbox, answering, claim, finish};
+use serde_json::json;
+use std::fs;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+const MOMENTS: u32 = 20;
+
+fn slow_panel() -> Sandbox {
+    let sandbox = Sandbox::with_shared_list();
+    sandbox.write("tls.py", NO_TLS);
+    sandbox.commit("Fetch");
+    // A model that takes its time: it is the agent that waits here, as agents do, not the test.
+    let report = json!({ "findings": [claim("E1", "    return items", "It breaks.")] });
+    sandbox.seat("staff-engineer", &format!("sleep 0.3\n{}", answering(&report)));
+    sandbox
+}
+
+fn document(run: &super::sandbox::Run) -> Document {
+    Document { code: run.code, json: run.json() }
+}
+
+/// Twenty moments spread over the time that an undisturbed run takes, and a little beyond.
+#[test]
+fn a_run_killed_at_any_moment_goes_on_to_the_same_result() {
+    let sandbox = slow_panel();
+    let ledger = sandbox.path().join(".git/tribunal");
+    let begun = Instant::now();
+    let undisturbed = sandbox.review(&[]).ends_with(1);
+    let whole = begun.elapsed().max(Duration::from_millis(600));
+    let (mut hit, mut resumed) = (0, 0);
+    for moment in 0..MOMENTS {
+        fs::remove_dir_all(&ledger).unwrap();
+        let mut child =
+            sandbox.command(&["review", "--format", "json"]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        // Not a wait for something to happen: the moment of the kill is what this test varies.
+        std::thread::sleep(whole * moment / MOMENTS);
+        if child.try_wait().unwrap().is_none() {
+            child.kill().unwrap();
+            hit += 1;
+        }
+        child.wait().unwrap();
+        let again = sandbox.tribunal(&["review", "--resume", "--format", "json"]);
+        let end = if again.code == 2 {
+            // Killed before anything was recorded, or after everything was.
+            again.says("no unfinished run");
+            sandbox.tribunal(&["review", "--format", "json"])
+        } else {
+            resumed += 1;
+            again
+        };
+        let end = document(&end).ends_with(1);
+        assert_eq!(end.without_run(), undisturbed.without_run(), "killed at moment {moment} of {MOMENTS}");
+        sandbox.tribunal(&["replay", "last"]).ends_with(0).says("the same");
+    }
+    assert!(hit >= 5, "only {hit} kills hit a running process");
+    assert!(resumed >= 3, "only {resumed} runs had something to go on with");
+}
+
+/// A killed run does not stand in the way of a plain `tribunal review`, which starts anew.
+#[test]
+fn a_killed_run_blocks_nobody() {
+    let sandbox = slow_panel();
+    let mut child =
+        sandbox.command(&["review"]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    // As soon as the run is recorded; before that there would be nothing to be in the way.
+    let database = sandbox.path().join(".git/tribunal/ledger.db-wal");
+    let begun = Instant::now();
+    while fs::metadata(&database).map_or(0, |found| found.len()) == 0 && begun.elapsed() < Duration::from_secs(30) {
+        std::thread::yield_now();
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    sandbox.review(&[]).ends_with(1);
+}
+
+/// Design rule 12: a run that was interrupted with Ctrl-C ends with its own code and can be gone on with.
+#[test]
+fn an_interrupted_run_says_how_to_go_on() {
+    let sandbox = Sandbox::with_shared_list();
+    let pipe = sandbox.root().join("started");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let script = format!("read word < '{}'\n{}", pipe.display(), answering(&json!({ "findings": [] })));
+    sandbox.seat("sdet", &script);
+    let child = sandbox.command(&["review"]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // Opening returns when the agent has opened its end, so the review is under way.
+    let writer = fs::OpenOptions::new().write(true).open(&pipe).unwrap();
+    let kill = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(kill.success());
+    let output = child.wait_with_output().unwrap();
+    drop(writer);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(130), "{stderr}");
+    assert!(stderr.contains("tribunal review --resume"), "{stderr}");
+    let go_on = std::thread::spawn(move || {
+        std::io::Write::write_all(&mut fs::OpenOptions::new().write(true).open(&pipe).unwrap(), b"go\n").unwrap();
+    });
+    finish(sandbox.command(&["review", "--resume"]), b"").ends_with(0).prints("✓ sdet (helper)");
+    go_on.join().unwrap();
+}
