@@ -45,7 +45,7 @@ pub fn run() -> Result<()> {
         None => println!("SKIPPED: the large diff needs npm to fetch two releases of three.js"),
         Some(large) => {
             let git = median(3, || timed(git_in(&large).args(["diff-tree", "-r", "-p", "-M", "--full-index", "main", "half"])))?;
-            let parse = median(3, || parse_time(&large))?;
+            let parse = median(3, || optimised_parse_time(&large))?;
             let (half, memory) =
                 (median(3, || review(&binary, &large, "half").map(|run| run.0))?, review(&binary, &large, "half")?.1);
             let whole = median(3, || review(&binary, &large, "whole").map(|run| run.0))?;
@@ -251,8 +251,18 @@ fn copy_all(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
+/// This program itself is not optimised; the measurement runs in a copy that is.
+fn optimised_parse_time(repository: &Path) -> Result<f64> {
+    let output = Command::new("cargo")
+        .args(["run", "--release", "--quiet", "-p", "xtask", "--", "parse-time"])
+        .arg(repository)
+        .current_dir(root())
+        .output()?;
+    String::from_utf8(output.stdout)?.trim().parse().with_context(|| String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
 /// Parsing the diff and anchoring one quote in every file, without git's own time.
-fn parse_time(repository: &Path) -> Result<f64> {
+pub fn parse_time(repository: &Path) -> Result<f64> {
     let diff = git_in(repository).args(["diff-tree", "-r", "-p", "-M", "--full-index", "main", "half"]).output()?.stdout;
     let begun = Instant::now();
     let change = tribunal_core::diff::parse::parse_diff(&diff)?;

@@ -25,6 +25,9 @@ enum Task {
     Test,
     /// Print each figure that was promised, next to its limit
     Bench,
+    /// Used by `bench`: milliseconds to parse and anchor a repository's large diff
+    #[command(hide = true)]
+    ParseTime { repository: PathBuf },
     /// Fail on a dependency that the design forbids
     Layers,
     /// Generate the reference pages and schemas
@@ -50,6 +53,7 @@ fn main() -> Result<()> {
     match Xtask::parse().task {
         Task::Test => test::run(),
         Task::Bench => bench::run(),
+        Task::ParseTime { repository } => bench::parse_time(&repository).map(|time| println!("{time}")),
         Task::Layers => layers::run(),
         Task::Docs { check } => docs::run(check),
         Task::Contract => contract::run(),

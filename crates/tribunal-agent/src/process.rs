@@ -246,7 +246,8 @@ mod tests {
         }
         let outside = tempfile::tempdir().unwrap();
         let target = outside.path().join("written");
-        let printed = shell(&format!("echo x > {} ; echo y > inside && cat inside", target.display()), Duration::from_secs(20)).unwrap();
+        let printed =
+            shell(&format!("echo x > {} ; echo y > inside && cat inside", target.display()), Duration::from_secs(20)).unwrap();
         assert!(!target.exists());
         assert_eq!(printed.stdout, b"y\n");
     }

@@ -74,7 +74,9 @@ mod platform {
         match probe.join() {
             Ok(Some(RulesetStatus::FullyEnforced)) => "Landlock, fully enforced (files and TCP)".into(),
             Ok(Some(RulesetStatus::PartiallyEnforced)) => "Landlock, partly enforced: this kernel lacks newer parts".into(),
-            Ok(Some(RulesetStatus::NotEnforced) | None) | Err(_) => "none: this kernel has no Landlock, so agents and linters can write anywhere you can".into(),
+            Ok(Some(RulesetStatus::NotEnforced) | None) | Err(_) => {
+                "none: this kernel has no Landlock, so agents and linters can write anywhere you can".into()
+            }
         }
     }
 }

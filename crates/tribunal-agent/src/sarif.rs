@@ -133,7 +133,14 @@ struct Region {
 
 impl SarifAgent<'_> {
     /// Runs a linter in a copy of the tree. Linters exit with 1 when they find something, so the output decides, not the code.
-    pub fn lint(command: &[String], copy: &Path, scratch: &Path, env: &[String], network: bool, timeout: Option<u64>) -> Result<Vec<u8>, AgentFailure> {
+    pub fn lint(
+        command: &[String],
+        copy: &Path,
+        scratch: &Path,
+        env: &[String],
+        network: bool,
+        timeout: Option<u64>,
+    ) -> Result<Vec<u8>, AgentFailure> {
         let printed = run(&Invocation {
             command,
             input: Vec::new(),
@@ -152,14 +159,15 @@ impl SarifAgent<'_> {
 
     /// Claims for results on lines that the change added. `root` is what absolute paths are relative to.
     pub fn report(&self, role: &Role, bytes: &[u8], change: &Change, root: Option<&Path>) -> Result<Report, AgentFailure> {
-        let log: Log = serde_json::from_slice(bytes).map_err(|error| AgentFailure::Failed(format!("its output is not SARIF: {error}")))?;
+        let log: Log =
+            serde_json::from_slice(bytes).map_err(|error| AgentFailure::Failed(format!("its output is not SARIF: {error}")))?;
         if !log.version.starts_with("2.") {
             return Err(AgentFailure::Failed(format!("it speaks SARIF {}, not 2.1.0", log.version)));
         }
         if log.runs.iter().any(|run| run.invocations.iter().any(|invocation| invocation.execution_successful == Some(false))) {
             return Err(AgentFailure::Failed("the linter says that it did not finish".into()));
         }
-        if log.runs.iter().any(|run| run.results.is_none()) {
+        if log.runs.is_empty() || log.runs.iter().any(|run| run.results.is_none()) {
             // In SARIF, no `results` at all means that the tool did not look.
             return Err(AgentFailure::Failed("the linter gave no results, not even an empty list".into()));
         }
@@ -255,11 +263,14 @@ impl SarifAgent<'_> {
 /// Others' words are read into ours and never decide alone: a linter's error is a fact, only a high security score blocks.
 fn weight(result: &LintResult, rule: Option<&Rule>) -> (Severity, Justification) {
     let score = rule.and_then(|rule| rule.properties.security_severity.as_deref()).and_then(|score| score.parse::<f64>().ok());
-    let is_security = score.is_some() || rule.is_some_and(|rule| rule.properties.tags.iter().any(|tag| tag.eq_ignore_ascii_case("security")));
+    let is_security =
+        score.is_some() || rule.is_some_and(|rule| rule.properties.tags.iter().any(|tag| tag.eq_ignore_ascii_case("security")));
     let level = result
         .level
         .as_deref()
-        .or_else(|| rule.and_then(|rule| rule.default_configuration.as_ref()).and_then(|configuration| configuration.level.as_deref()))
+        .or_else(|| {
+            rule.and_then(|rule| rule.default_configuration.as_ref()).and_then(|configuration| configuration.level.as_deref())
+        })
         .unwrap_or("warning");
     let severity = match level {
         _ if score.is_some_and(|score| score >= 9.0) => Severity::Blocker,
@@ -289,7 +300,11 @@ fn percent_decode(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let [first, tail @ ..] = rest {
-        let decoded = if *first == b'%' { tail.get(..2).and_then(|hex| u8::from_str_radix(std::str::from_utf8(hex).ok()?, 16).ok()) } else { None };
+        let decoded = if *first == b'%' {
+            tail.get(..2).and_then(|hex| u8::from_str_radix(std::str::from_utf8(hex).ok()?, 16).ok())
+        } else {
+            None
+        };
         match decoded {
             Some(byte) => {
                 bytes.push(byte);
@@ -311,7 +326,10 @@ mod tests {
     use tribunal_core::findings::role::built_in_roles;
 
     fn report(sarif: &serde_json::Value) -> Result<Report, AgentFailure> {
-        let change = parse_diff(b"diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n@@ -1,2 +1,3 @@\n import os\n+os.system(cmd)\n x = 1\n").unwrap();
+        let change = parse_diff(
+            b"diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n@@ -1,2 +1,3 @@\n import os\n+os.system(cmd)\n x = 1\n",
+        )
+        .unwrap();
         let roles = built_in_roles().unwrap();
         let agent = SarifAgent { category: None, categories: &BTreeMap::new() };
         agent.report(&roles[0], sarif.to_string().as_bytes(), &change, Some(Path::new("/copy")))
@@ -342,6 +360,7 @@ mod tests {
     fn a_linter_that_did_not_look_has_failed() {
         let silent = serde_json::json!({ "version": "2.1.0", "runs": [{ "tool": { "driver": { "name": "lint" } } }] });
         assert!(report(&silent).unwrap_err().to_string().contains("no results"));
+        assert!(report(&serde_json::json!({ "version": "2.1.0", "runs": [] })).is_err());
         assert!(report(&serde_json::json!("nope")).is_err());
     }
 }

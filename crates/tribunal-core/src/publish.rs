@@ -6,3 +6,6 @@ pub mod rdjson;
 pub mod sarif;
 pub mod sticky;
 pub mod summary;
+
+#[cfg(test)]
+mod tests;

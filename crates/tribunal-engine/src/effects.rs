@@ -12,7 +12,7 @@ use tribunal_core::combine::identity::IdBook;
 use tribunal_core::combine::prior::OpenFinding;
 use tribunal_core::combine::verdict::Outcome;
 use tribunal_core::diff::apply::apply_hunks;
-use tribunal_core::diff::change::AddedLines;
+use tribunal_core::diff::change::{AddedLines, ChangedFile, FileContent, FileStatus};
 use tribunal_core::diff::parse::parse_diff;
 use tribunal_core::ids::{FindingId, FindingKey, RepoPath, RunId};
 use tribunal_core::plan::files::summarise;
@@ -102,16 +102,23 @@ impl Effects {
     /// A bare diff. Whole files are had where this repository holds the objects that its `index` lines name.
     fn read_patch(&self, bytes: &[u8]) -> Result<ReadChange, GitError> {
         let mut change = parse_diff(bytes)?;
-        if let Some(repository) = &self.repository {
-            let objects = index_lines(bytes);
-            for file in &mut change.files {
-                let Some((old, new)) = objects.get(file.path.as_str()) else { continue };
-                let text = |id: &str| repository.blob(id).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-                file.new_text = text(new).or_else(|| apply_hunks(&text(old)?, &file.hunks)).map(Arc::from);
-            }
+        let objects = index_lines(bytes);
+        for file in &mut change.files {
+            file.new_text = self.whole_text(file, objects.get(file.path.as_str())).map(Arc::from);
         }
         let files = summarise(&change);
         Ok(ReadChange { change, files })
+    }
+
+    /// An added file stands in its diff whole; of a changed one the objects may be at hand.
+    fn whole_text(&self, file: &ChangedFile, objects: Option<&(String, String)>) -> Option<String> {
+        if file.status == FileStatus::Added && file.content == FileContent::Text {
+            return apply_hunks("", &file.hunks);
+        }
+        let (old, new) = objects?;
+        let repository = self.repository.as_ref()?;
+        let text = |id: &str| repository.blob(id).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        text(new).or_else(|| apply_hunks(&text(old)?, &file.hunks))
     }
 
     fn last_known(&self, state: &State, body: &str, run: &str, iteration: i64) -> Option<LastKnown> {

@@ -124,9 +124,16 @@ fn output(mut command: Command, input: Option<&[u8]>) -> Result<Output, GitError
 impl Repository {
     /// Finds the repository around a folder.
     pub fn discover(start: &Path) -> Result<Self, GitError> {
-        let mut asked = command(start);
-        asked.args(["rev-parse", "--path-format=absolute", "--git-dir", "--git-common-dir", "--is-bare-repository"]);
-        let answer = output(asked, None)?;
+        let ask = |more: &[&str]| {
+            let mut asked = command(start);
+            asked.args(["rev-parse", "--path-format=absolute", "--git-dir", "--git-common-dir"]).args(more);
+            output(asked, None)
+        };
+        // A bare repository has no top level and fails the first question.
+        let mut answer = ask(&["--show-toplevel"])?;
+        if !answer.success {
+            answer = ask(&[])?;
+        }
         if !answer.success {
             if answer.stderr.contains("not a git repository") {
                 return Err(GitError::NotARepository(start.to_path_buf()));
@@ -134,19 +141,11 @@ impl Repository {
             return Err(GitError::Failed { command: "rev-parse".into(), message: answer.stderr });
         }
         let text = String::from_utf8_lossy(&answer.stdout).into_owned();
-        let mut lines = text.lines();
-        let (Some(git_dir), Some(common_dir), Some(bare)) = (lines.next(), lines.next(), lines.next()) else {
+        let mut lines = text.lines().map(PathBuf::from);
+        let (Some(git_dir), Some(common_dir)) = (lines.next(), lines.next()) else {
             return Err(GitError::Hollow("rev-parse named no folder".into()));
         };
-        let work_tree = if bare == "true" {
-            None
-        } else {
-            let mut asked = command(start);
-            asked.args(["rev-parse", "--show-toplevel"]);
-            let answer = output(asked, None)?;
-            answer.success.then(|| PathBuf::from(String::from_utf8_lossy(&answer.stdout).trim_end()))
-        };
-        Ok(Self { work_tree, git_dir: git_dir.into(), common_dir: common_dir.into() })
+        Ok(Self { work_tree: lines.next(), git_dir, common_dir })
     }
 
     /// Our own folder: ledger, snapshots, locks. Never in the work tree.

@@ -13,7 +13,6 @@ use clap::Parser as _;
 use std::process::ExitCode;
 
 pub fn run() -> ExitCode {
-    reset_broken_pipe();
     let cli = match cli::Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
@@ -22,6 +21,10 @@ pub fn run() -> ExitCode {
             return ExitCode::from(if wrong { 2 } else { 0 });
         }
     };
+    // A command that runs other programs must outlive one that does not read what it is given.
+    if !matches!(cli.command, cli::Command::Review(_) | cli::Command::Demo { .. }) {
+        reset_broken_pipe();
+    }
     match commands::dispatch(cli) {
         Ok(code) => ExitCode::from(code),
         Err(situation) => {
@@ -38,7 +41,7 @@ fn reset_broken_pipe() {
     unsafe extern "C" {
         fn signal(signum: i32, handler: usize) -> usize;
     }
-    // SAFETY: restores the default action for SIGPIPE (13) before any thread exists.
+    // SAFETY: restores the default action for SIGPIPE (13) before any thread is started.
     unsafe {
         signal(13, 0);
     }

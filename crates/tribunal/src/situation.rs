@@ -67,7 +67,9 @@ impl From<GitError> for Situation {
                 .help("`git branch --all` lists what exists here; a branch of the remote may need `git fetch` first"),
             GitError::Unborn(_) => Situation::new("unborn-branch", exit::USAGE, text)
                 .help("commit something first, or review what is staged: tribunal review --staged"),
-            GitError::NoBase => Situation::new("no-base", exit::USAGE, text).help("name the base: tribunal review --base BRANCH"),
+            GitError::NoBase => Situation::new("no-base", exit::USAGE, text)
+                .help("name the base: tribunal review --base BRANCH")
+                .help("a clone of one branch (as CI makes it) needs the base first: git fetch origin BRANCH (in CI: fetch-depth: 0)"),
             GitError::NoMergeBase { shallow: true, .. } => Situation::new(
                 "shallow-clone",
                 exit::USAGE,

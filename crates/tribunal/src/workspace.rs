@@ -14,8 +14,8 @@ use tribunal_core::findings::key::sha256_hex;
 use tribunal_core::findings::role::{Role, built_in_roles, merge_roles, parse_role};
 use tribunal_core::ids::{RoleName, Sha};
 use tribunal_core::policy::config::Policy;
-use tribunal_core::procedure::review::Request;
 use tribunal_core::policy::layers::{Layer, Merged, environment_layer, merge_layers, read_layer};
+use tribunal_core::procedure::review::Request;
 use tribunal_forge::git::Repository;
 use tribunal_store::Ledger;
 
@@ -135,8 +135,12 @@ pub fn rules_of(repository: Option<&Repository>, request: &Request) -> Result<Ru
         None => Guidance::default(),
     };
     if rules_hash(&guidance) != request.rules_hash {
-        return Err(Situation::new("rules-changed", exit::USAGE, format!("the rules are not the ones that run {} began with", request.run))
-            .help("begin anew: tribunal review"));
+        return Err(Situation::new(
+            "rules-changed",
+            exit::USAGE,
+            format!("the rules are not the ones that run {} began with", request.run),
+        )
+        .help("begin anew: tribunal review"));
     }
     rules(&guidance, &request.policy.disabled_rules)
 }

@@ -9,6 +9,7 @@ use ast_grep_config::{DeserializeEnv, RuleCore, SerializableRuleCore};
 use ast_grep_core::Matcher;
 use ast_grep_core::replacer::TemplateFix;
 use globset::{Glob, GlobSet, GlobSetBuilder};
+use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 use tribunal_context::grammar::Grammar;
@@ -75,6 +76,11 @@ impl RuleSet {
         for language in self.syntax.keys() {
             self.syntax_rules(*language)?;
         }
+        for rule in &self.rules {
+            if let Some(lines) = &rule.lines {
+                lines.check().map_err(|problem| RuleError { origin: rule.origin.clone(), problem })?;
+            }
+        }
         Ok(())
     }
 
@@ -96,7 +102,7 @@ impl Rule {
             ignores: globs(&file.ignores).map_err(fail)?,
             tests: file.tests,
         };
-        let lines = file.lines.as_ref().map(LineMatcher::new).transpose().map_err(fail)?;
+        let lines = file.lines.as_ref().map(LineMatcher::new);
         let check = match &file.check {
             None => None,
             Some(name) => Some(checks::by_name(name).ok_or_else(|| fail(format!("there is no check called `{name}`")))?),
@@ -118,21 +124,23 @@ impl Rule {
 
 impl SyntaxRules {
     fn compile(rules: &[Arc<Rule>], language: Language) -> Result<Self, RuleError> {
-        let mut matchers = Vec::new();
+        let of_language: Vec<&Arc<Rule>> = rules.iter().filter(|rule| rule.file.languages.contains(&language)).collect();
+        // Compiling a pattern means parsing it; a language has dozens.
+        let compiled: Vec<Option<SyntaxRule>> =
+            of_language.par_iter().map(|rule| SyntaxRule::compile(rule, language)).collect::<Result<_, _>>()?;
+        let matchers: Vec<SyntaxRule> = compiled.into_iter().flatten().collect();
         let mut by_kind: Vec<Vec<usize>> = Vec::new();
-        for rule in rules.iter().filter(|rule| rule.file.languages.contains(&language)) {
-            let Some(matcher) = SyntaxRule::compile(rule, language)? else { continue };
+        for (index, matcher) in matchers.iter().enumerate() {
             let kinds = matcher.core.potential_kinds().ok_or_else(|| RuleError {
-                origin: rule.origin.clone(),
+                origin: matcher.rule.origin.clone(),
                 problem: format!("matches no kind of {} node in particular; add a `kind`", language.name()),
             })?;
             for kind in &kinds {
                 if by_kind.len() <= kind {
                     by_kind.resize_with(kind + 1, Vec::new);
                 }
-                by_kind[kind].push(matchers.len());
+                by_kind[kind].push(index);
             }
-            matchers.push(matcher);
         }
         Ok(Self { matchers, by_kind })
     }

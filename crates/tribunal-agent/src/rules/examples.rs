@@ -69,6 +69,7 @@ fn changes(rule: &RuleFile, example: &Example) -> Vec<(String, Result<Change, St
         Example::File(FileExample { path, code, .. }) => vec![(format!("at {path}"), Ok(added(path, code)))],
         Example::Diff(DiffExample { diff, files }) => {
             let change = parse_diff(diff.as_bytes()).map_err(|error| error.to_string()).map(|mut change| {
+                change.repository_has_tests = true;
                 for file in &mut change.files {
                     file.new_text = files.get(file.path.as_str()).map(|text| Arc::from(text.as_str()));
                 }
@@ -121,6 +122,7 @@ pub fn added(path: &str, code: &str) -> Change {
             hunks: vec![Hunk { old_start: 0, new_start: 1, heading: String::new(), lines }],
             new_text: Some(Arc::from(code)),
         }],
+        repository_has_tests: true,
     }
 }
 
@@ -132,6 +134,7 @@ mod tests {
     #[test]
     fn built_in_rules_hold_their_examples() {
         let mut wrong = Vec::new();
+        let built_in = crate::rules::load::built_in().unwrap();
         for (name, text) in crate::rules::load::built_in_sources() {
             match crate::rules::load::parse(name, text) {
                 Err(error) => wrong.push(error.to_string()),
@@ -140,6 +143,11 @@ mod tests {
                         wrong.push(format!("{name} holds rule {}", loaded.file.id));
                     }
                     wrong.extend(failures(&loaded));
+                    let of_binary = built_in.iter().find(|rule| rule.file.id == loaded.file.id);
+                    if of_binary.and_then(|rule| serde_json::to_value(&rule.file).ok()) != serde_json::to_value(&loaded.file).ok()
+                    {
+                        wrong.push(format!("{name} reads differently from the binary's table"));
+                    }
                 }
             }
         }

@@ -2,24 +2,41 @@
 
 use super::file::LineRule;
 use regex::{Regex, RegexSet};
+use std::sync::OnceLock;
 
+/// Expressions are compiled when the first line with a keyword turns up: most changes hold none of them.
 pub struct LineMatcher {
+    rule: LineRule,
+    compiled: OnceLock<Result<Compiled, String>>,
+    keywords: Vec<String>,
+}
+
+struct Compiled {
     any: Vec<Regex>,
     unless: RegexSet,
-    entropy: Option<f64>,
-    keywords: Vec<String>,
 }
 
 /// Lines beyond this are data, not code that someone wrote.
 const MAX_LINE_BYTES: usize = 4096;
 
 impl LineMatcher {
-    pub fn new(rule: &LineRule) -> Result<Self, String> {
-        Ok(Self {
-            any: rule.any.iter().map(|text| Regex::new(text)).collect::<Result<_, _>>().map_err(|error| error.to_string())?,
-            unless: RegexSet::new(&rule.unless).map_err(|error| error.to_string())?,
-            entropy: rule.entropy,
-            keywords: rule.keywords.iter().map(|word| word.to_ascii_lowercase()).collect(),
+    pub fn new(rule: &LineRule) -> Self {
+        let keywords = rule.keywords.iter().map(|word| word.to_ascii_lowercase()).collect();
+        Self { rule: rule.clone(), compiled: OnceLock::new(), keywords }
+    }
+
+    /// Whether every expression of the rule can be read.
+    pub fn check(&self) -> Result<(), String> {
+        self.compiled().as_ref().map(|_| ()).map_err(Clone::clone)
+    }
+
+    fn compiled(&self) -> &Result<Compiled, String> {
+        self.compiled.get_or_init(|| {
+            let any = self.rule.any.iter().map(|text| Regex::new(text)).collect::<Result<_, _>>();
+            Ok(Compiled {
+                any: any.map_err(|error: regex::Error| error.to_string())?,
+                unless: RegexSet::new(&self.rule.unless).map_err(|error| error.to_string())?,
+            })
         })
     }
 
@@ -27,12 +44,14 @@ impl LineMatcher {
         if line.len() > MAX_LINE_BYTES || !self.has_keyword(line) {
             return false;
         }
-        self.any.iter().any(|regex| {
+        // A rule that cannot be read was refused when it was loaded.
+        let Ok(compiled) = self.compiled() else { return false };
+        compiled.any.iter().any(|regex| {
             regex.captures_iter(line).any(|captures| {
                 let hit = captures.name("secret").or_else(|| captures.get(0)).map_or("", |found| found.as_str());
-                self.entropy.is_none_or(|floor| entropy(hit) >= floor)
+                self.rule.entropy.is_none_or(|floor| entropy(hit) >= floor)
             })
-        }) && !self.unless.is_match(line)
+        }) && !compiled.unless.is_match(line)
     }
 
     fn has_keyword(&self, line: &str) -> bool {

@@ -21,12 +21,21 @@ pub struct LoadedRule {
 }
 
 /// The names and texts of the rule files in the binary, for `tribunal explain` and for hashing.
-pub fn built_in_sources() -> &'static [(&'static str, &'static str)] {
-    BUILT_IN
+pub fn built_in_sources() -> impl ExactSizeIterator<Item = (&'static str, &'static str)> {
+    BUILT_IN.iter().map(|(name, text, _)| (*name, *text))
 }
 
 pub fn built_in() -> Result<Vec<LoadedRule>, RuleError> {
-    BUILT_IN.iter().map(|(name, text)| parse(&format!("rules/{name}"), text)).collect()
+    BUILT_IN
+        .iter()
+        .map(|(name, _, json)| {
+            let origin = format!("rules/{name}");
+            match serde_json::from_str(json) {
+                Ok(file) => Ok(LoadedRule { origin, file }),
+                Err(error) => Err(RuleError { origin, problem: error.to_string() }),
+            }
+        })
+        .collect()
 }
 
 /// Reads one rule file and checks what serde cannot.

@@ -38,8 +38,7 @@ pub struct Scan {
 /// Everything the rules have to say about `change`, limited to the files that `wanted` admits.
 pub fn scan(rules: &RuleSet, change: &Change, wanted: impl Fn(&ChangedFile) -> bool + Sync) -> Result<Scan, RuleError> {
     let files: Vec<&ChangedFile> = change.files.iter().filter(|file| wanted(file)).collect();
-    let scanned: Vec<(Vec<Claim>, Depth)> =
-        files.par_iter().map(|file| scan_file(rules, file)).collect::<Result<_, _>>()?;
+    let scanned: Vec<(Vec<Claim>, Depth)> = files.par_iter().map(|file| scan_file(rules, file)).collect::<Result<_, _>>()?;
     let mut scan = Scan::default();
     for (file, (claims, depth)) in files.iter().zip(scanned) {
         scan.claims.extend(claims);

@@ -8,6 +8,8 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Change {
     pub files: Vec<ChangedFile>,
+    /// Does the repository have test files at all? Unknown, and so false, for a bare diff.
+    pub repository_has_tests: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -33,17 +33,17 @@ pub fn parse_diff(bytes: &[u8]) -> Result<Change, DiffError> {
     }
     let options = if is_git { ParseOptions::gitdiff() } else { ParseOptions::unidiff() };
     PatchSet::parse_bytes(bytes, options)
-        .map(|patch| patch.map(|patch| changed_file(&patch)).map_err(|error| DiffError::Malformed(error.to_string())))
+        .map(|patch| patch.map(|patch| changed_file(&patch, is_git)).map_err(|error| DiffError::Malformed(error.to_string())))
         .collect::<Result<Vec<_>, _>>()
-        .map(|files| Change { files })
+        .map(|files| Change { files, repository_has_tests: false })
 }
 
 fn has_line_start(bytes: &[u8], start: &[u8]) -> bool {
     bytes.starts_with(start) || bytes.windows(start.len() + 1).any(|window| window[0] == b'\n' && &window[1..] == start)
 }
 
-fn changed_file(patch: &FilePatch<'_, [u8]>) -> ChangedFile {
-    let (path, old_path, status) = operation(patch.operation());
+fn changed_file(patch: &FilePatch<'_, [u8]>, is_git: bool) -> ChangedFile {
+    let (path, old_path, status) = operation(patch.operation(), is_git);
     let hunks = match patch.patch() {
         PatchKind::Text(text) => text.hunks().iter().map(hunk).collect(),
         PatchKind::Binary(_) => Vec::new(),
@@ -85,13 +85,17 @@ fn mode_text(mode: &FileMode) -> String {
     .to_owned()
 }
 
-fn operation(operation: &FileOperation<'_, [u8]>) -> (RepoPath, Option<RepoPath>, FileStatus) {
+fn operation(operation: &FileOperation<'_, [u8]>, is_git: bool) -> (RepoPath, Option<RepoPath>, FileStatus) {
     let bare = |path: &[u8]| RepoPath(text_of(path));
     // Rename and copy headers carry no `a/`, `b/`; the others do.
     let stripped = |path: &[u8]| {
         let path = path.strip_prefix(b"a/").or_else(|| path.strip_prefix(b"b/")).unwrap_or(path);
-        // Unified diffs of other tools put a tab and a date behind the name.
-        let end = path.iter().position(|&byte| byte == b'\t').unwrap_or(path.len());
+        // git puts a tab behind a name with blanks; other tools put a tab and a date.
+        let end = if is_git {
+            path.strip_suffix(b"\t").unwrap_or(path).len()
+        } else {
+            path.iter().position(|&byte| byte == b'\t').unwrap_or(path.len())
+        };
         RepoPath(text_of(&path[..end]))
     };
     match operation {

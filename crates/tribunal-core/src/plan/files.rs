@@ -23,6 +23,23 @@ pub struct FileSummary {
     pub too_large: bool,
 }
 
+impl FileSummary {
+    /// An untracked file that is there but was never read.
+    pub fn left_out(path: &RepoPath) -> Self {
+        FileSummary {
+            path: path.clone(),
+            old_path: None,
+            status: FileStatus::Added,
+            content: ContentKind::Text,
+            added: 0,
+            removed: 0,
+            bytes: None,
+            says_generated: false,
+            too_large: true,
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ContentKind {

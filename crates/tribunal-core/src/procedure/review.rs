@@ -45,6 +45,8 @@ pub struct Request {
     pub fingerprint: String,
     /// Hash of the rules alone: a run that is resumed must meet the rules it began with.
     pub rules_hash: String,
+    /// Untracked files that were too large to take in: part of the change, and a hole in its review.
+    pub left_out: Vec<RepoPath>,
     /// Said before the findings: config of the base used, a role overridden.
     pub notices: Vec<String>,
 }
@@ -244,7 +246,8 @@ pub fn step(state: Option<State>, input: Input, now: Millis) -> Result<Step<Stat
     Ok(Step { state: State { model, request, started_at, phase }, effects })
 }
 
-fn plan(request: &Request, change: ChangeRead) -> (Phase, Vec<Effect>) {
+fn plan(request: &Request, mut change: ChangeRead) -> (Phase, Vec<Effect>) {
+    change.files.extend(request.left_out.iter().map(FileSummary::left_out));
     if change.files.is_empty() {
         return (
             Phase::NotRun { reason: format!("nothing to review: {} holds no change", request.target.subject()) },

@@ -10,6 +10,7 @@ use crate::ids::Sha;
 use crate::plan::panel::Seat;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// PR-36's document with its key names, extended by what a receipt needs. Version 1; keys are only ever added.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -61,9 +62,66 @@ impl Document {
         Document { status: Status::Noop, ..self }
     }
 
+    /// The document for people's eyes: control characters and invisible ones, which a change may hold to fool a terminal or a
+    /// reader, are written out. Only for showing; keys and evidence of the stored document stay as they are.
+    pub fn for_display(&self) -> Self {
+        let shown = serde_json::to_value(self).map(|value| displayed(value, false)).and_then(serde_json::from_value);
+        shown.unwrap_or_else(|_| self.clone())
+    }
+
     /// The bytes that are stored, compared and printed with `--format json`.
     pub fn to_json(&self) -> String {
         // A struct of strings, numbers and lists always serialises.
         serde_json::to_string_pretty(self).map(|text| text + "\n").unwrap_or_default()
+    }
+}
+
+fn displayed(value: Value, is_path: bool) -> Value {
+    match value {
+        Value::String(text) => Value::String(visible(&text, is_path)),
+        Value::Array(items) => Value::Array(items.into_iter().map(|item| displayed(item, is_path)).collect()),
+        Value::Object(entries) => Value::Object(
+            entries
+                .into_iter()
+                .map(|(key, value)| {
+                    let is_path = matches!(key.as_str(), "file" | "path");
+                    (key, displayed(value, is_path))
+                })
+                .collect(),
+        ),
+        Value::Null | Value::Bool(_) | Value::Number(_) => value,
+    }
+}
+
+/// Line breaks and tabs are layout in text and tricks in a path.
+fn visible(text: &str, is_path: bool) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\t' if !is_path => out.push(c),
+            '\u{200b}'..='\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{2069}'
+            | '\u{feff}'
+            | '\u{e0000}'..='\u{e007f}' => {
+                out.push_str(&format!("<U+{:04X}>", u32::from(c)));
+            }
+            c if c.is_control() => out.push_str(&format!("<U+{:04X}>", u32::from(c))),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::visible;
+
+    /// Design rule 6: a change cannot steer a terminal or hide from a reader.
+    #[test]
+    fn control_and_invisible_characters_are_written_out() {
+        assert_eq!(visible("a\u{1b}[2Jb\u{202e}c", false), "a<U+001B>[2Jb<U+202E>c");
+        assert_eq!(visible("a\nb", false), "a\nb");
+        assert_eq!(visible("a\nb", true), "a<U+000A>b");
     }
 }

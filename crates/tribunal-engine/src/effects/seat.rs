@@ -54,7 +54,13 @@ impl Effects {
         let role =
             state.request.roles.iter().find(|role| role.name == seat.role).ok_or_else(|| failed(&"the role is unknown"))?;
         let agent = state.request.policy.agents.get(&seat.agent).ok_or_else(|| failed(&"the agent is unknown"))?;
-        let view = View { plan, change: &read.change };
+        let in_scope = plan
+            .files
+            .iter()
+            .filter(|planned| planned.in_scope)
+            .map(|planned| (&planned.file.path, planned.disposition))
+            .collect();
+        let view = View { plan, change: &read.change, in_scope };
         let (report, depths) = match agent {
             AgentConfig::Rules {} => self.play_rules(role, &view)?,
             AgentConfig::Command { command, timeout_seconds, env, network } => {
@@ -143,7 +149,8 @@ impl Effects {
                 role.name
             )));
         }
-        let scanned = self.scan.get_or_init(|| scan(&self.rules, &view.for_rules(), |_| true).map(Arc::new));
+        let scanned =
+            self.scan.get_or_init(|| scan(&self.rules, &view.for_rules(), |file| view.is_in_scope(&file.path)).map(Arc::new));
         let scanned = scanned.as_ref().map_err(|error| AgentFailure::Failed(error.to_string()))?;
         let depths = scanned
             .depths
@@ -170,31 +177,24 @@ impl Effects {
 struct View<'a> {
     plan: &'a Plan,
     change: &'a Change,
+    /// Planned files that this review looks at.
+    in_scope: BTreeMap<&'a RepoPath, Disposition>,
 }
 
 impl View<'_> {
-    fn disposition(&self, file: &ChangedFile) -> Option<Disposition> {
-        // Both lists are sorted by path for trees; a bare diff keeps its order, so look rather than search.
-        self.plan
-            .files
-            .iter()
-            .find(|planned| planned.file.path == file.path && planned.in_scope)
-            .map(|planned| planned.disposition)
-    }
-
     fn is_given(&self, file: &ChangedFile) -> bool {
-        self.disposition(file) == Some(Disposition::Review)
+        self.in_scope.get(&file.path) == Some(&Disposition::Review)
     }
 
-    /// Files to scan. What a tool wrote keeps its lines but loses its text, so that only line rules see it.
+    fn is_in_scope(&self, path: &RepoPath) -> bool {
+        self.in_scope.contains_key(path)
+    }
+
+    /// The change without what is left out. What a tool wrote keeps its lines but loses its text, so that only line rules see
+    /// it. Files outside the scope stay: a check of the whole diff must know that a test was touched, whenever it was.
     fn for_rules(&self) -> Change {
-        let planned: BTreeMap<&RepoPath, Disposition> = self
-            .plan
-            .files
-            .iter()
-            .filter(|planned| planned.in_scope)
-            .map(|planned| (&planned.file.path, planned.disposition))
-            .collect();
+        let planned: BTreeMap<&RepoPath, Disposition> =
+            self.plan.files.iter().map(|planned| (&planned.file.path, planned.disposition)).collect();
         let files = self
             .change
             .files
@@ -205,7 +205,7 @@ impl View<'_> {
                 Disposition::Skip(_) => None,
             })
             .collect();
-        Change { files }
+        Change { files, repository_has_tests: self.change.repository_has_tests }
     }
 }
 

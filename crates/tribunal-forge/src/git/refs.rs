@@ -63,32 +63,46 @@ impl Repository {
 
     /// The full name of the branch that changes are made against. Full names, so that a tag cannot stand in for a branch.
     pub fn default_branch(&self) -> Result<String, GitError> {
-        let remotes = self.run_text(["remote"]).unwrap_or_default();
-        let mut remotes: Vec<&str> = remotes.lines().collect();
+        let named = ["main", "master", "trunk", "develop"];
+        match self.first_branch(&named)? {
+            Some(name) => Ok(name),
+            None => {
+                let configured = self.run_text(["config", "--get", "init.defaultBranch"]).unwrap_or_default();
+                let found = if configured.is_empty() { None } else { self.first_branch(&[&configured])? };
+                found.ok_or(GitError::NoBase)
+            }
+        }
+    }
+
+    /// What a remote calls its head, `origin` first; else the first of these names, remote branches before local ones.
+    fn first_branch(&self, names: &[&str]) -> Result<Option<String>, GitError> {
+        let mut patterns = vec!["refs/remotes/*/HEAD".to_owned()];
+        for name in names {
+            patterns.extend([format!("refs/remotes/*/{name}"), format!("refs/heads/{name}")]);
+        }
+        let mut args = vec!["for-each-ref".to_owned(), "--format=%(refname) %(symref)".to_owned()];
+        args.extend(patterns);
+        let listed = self.run_text(args)?;
+        let refs: Vec<(&str, &str)> = listed.lines().filter_map(|line| line.split_once(' ')).collect();
+        let remote = |name: &str| name.strip_prefix("refs/remotes/").and_then(|rest| rest.split('/').next()).map(str::to_owned);
+        let mut heads: Vec<_> = refs.iter().filter(|(_, target)| !target.is_empty()).collect();
         // `origin` first, then `upstream`, then whatever there is.
-        remotes.sort_by_key(|name| (*name != "origin", *name != "upstream", *name));
-        for remote in &remotes {
-            if let Ok(name) = self.run_text(["symbolic-ref", "--quiet", &format!("refs/remotes/{remote}/HEAD")])
-                && self.commit(&name).is_ok()
-            {
-                return Ok(name);
+        let rank = |name: &str| {
+            (remote(name).as_deref() != Some("origin"), remote(name).as_deref() != Some("upstream"), name.to_owned())
+        };
+        heads.sort_by_key(|(name, _)| rank(name));
+        if let Some((_, target)) = heads.first() {
+            return Ok(Some((*target).to_owned()));
+        }
+        for name in names {
+            let mut found: Vec<&str> =
+                refs.iter().map(|(full, _)| *full).filter(|full| full.ends_with(&format!("/{name}"))).collect();
+            found.sort_by_key(|full| (full.starts_with("refs/heads/"), rank(full)));
+            if let Some(full) = found.first() {
+                return Ok(Some((*full).to_owned()));
             }
         }
-        let configured = self.run_text(["config", "--get", "init.defaultBranch"]).unwrap_or_default();
-        let usual = [configured.as_str(), "main", "master", "trunk", "develop"];
-        for name in usual.iter().filter(|name| !name.is_empty()) {
-            for remote in &remotes {
-                let full = format!("refs/remotes/{remote}/{name}");
-                if self.commit(&full).is_ok() {
-                    return Ok(full);
-                }
-            }
-            let full = format!("refs/heads/{name}");
-            if self.commit(&full).is_ok() {
-                return Ok(full);
-            }
-        }
-        Err(GitError::NoBase)
+        Ok(None)
     }
 
     /// A file as it stands in a commit or tree, or nothing if it is not there.
@@ -96,9 +110,11 @@ impl Repository {
         self.run(["cat-file", "blob", &format!("{id}:{path}")]).ok()
     }
 
-    /// Files directly inside a folder of a commit or tree.
-    pub fn files_in(&self, id: &Sha, folder: &str) -> Vec<RepoPath> {
-        let listed = self.run(["ls-tree", "-z", "--name-only", id.as_str(), "--", &format!("{folder}/")]).unwrap_or_default();
+    /// Those of these files and folders' contents that a commit or tree holds.
+    pub fn files_among(&self, id: &Sha, paths: &[&str]) -> Vec<RepoPath> {
+        let mut args = vec!["ls-tree", "-r", "-z", "--name-only", "--full-tree", id.as_str(), "--"];
+        args.extend(paths);
+        let listed = self.run(args).unwrap_or_default();
         listed
             .split(|byte| *byte == 0)
             .filter(|path| !path.is_empty())

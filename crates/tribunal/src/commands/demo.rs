@@ -60,6 +60,10 @@ pub fn run(output: &OutputArgs, quiet: bool) -> Result<u8, Situation> {
         .env("XDG_CONFIG_HOME", top)
         .env("XDG_STATE_HOME", top);
     review.env_remove("GIT_DIR").env_remove("GIT_INDEX_FILE").env_remove("GIT_WORK_TREE");
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("TRIBUNAL__")) {
+        // The demo shows the tool, not whoever set it up.
+        review.env_remove(name);
+    }
     review.args(["--color", if coloured { "always" } else { "never" }]);
     if quiet {
         review.arg("--quiet");

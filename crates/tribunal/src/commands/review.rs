@@ -157,8 +157,6 @@ fn request(args: &ReviewArgs, setup: &Setup, chosen: &target::Chosen) -> Result<
         .map_err(|problem| Situation::new("bad-context", exit::USAGE, problem))?;
     // Inputs change what a review says, so they are part of what it must match to be built on.
     let inputs = format!("{}\n{spec:?}\n{context:?}\n{test_direction:?}", setup.fingerprint);
-    let mut notices = setup.notices.clone();
-    notices.extend(chosen.notices.iter().cloned());
     Ok(Request {
         run: run_id(),
         engine: ENGINE.to_owned(),
@@ -175,7 +173,8 @@ fn request(args: &ReviewArgs, setup: &Setup, chosen: &target::Chosen) -> Result<
         roles: setup.roles.clone(),
         fingerprint: sha256_hex(inputs.as_bytes()),
         rules_hash: setup.rules_hash.clone(),
-        notices,
+        left_out: chosen.left_out.clone(),
+        notices: setup.notices.clone(),
     })
 }
 
@@ -221,11 +220,7 @@ fn flag_layer(args: &ReviewArgs) -> Result<Option<Layer>, Situation> {
 }
 
 /// What would be looked at, and by whom.
-fn dry_run(
-    request: &Request,
-    repository: Option<&Repository>,
-    patch: Option<&[u8]>,
-) -> Result<u8, Situation> {
+fn dry_run(request: &Request, repository: Option<&Repository>, patch: Option<&[u8]>) -> Result<u8, Situation> {
     use tribunal_core::plan::files::{Disposition, FileRules, summarise};
     use tribunal_core::procedure::review::Target;
     let files = match (&request.target, repository) {

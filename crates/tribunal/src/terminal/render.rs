@@ -13,11 +13,11 @@ use tribunal_core::report::receipt::{FileEnd, SeatState};
 
 pub fn write(document: &Document, output: &OutputArgs) -> Result<(), Situation> {
     let text = match output.format {
-        Format::Text => text(document),
+        Format::Text => text(&document.for_display()),
         Format::Json => document.to_json(),
         Format::Sarif => sarif(document),
         Format::Rdjson => rdjson(document),
-        Format::Markdown => markdown(document),
+        Format::Markdown => markdown(&document.for_display()),
     };
     match &output.output {
         None => {
@@ -25,6 +25,7 @@ pub fn write(document: &Document, output: &OutputArgs) -> Result<(), Situation> 
             stdout
                 .write_all(text.as_bytes())
                 .and_then(|()| stdout.flush())
+                .or_else(unless_closed)
                 .map_err(|error| Situation::new("engine-failed", exit::INCOMPLETE, format!("standard output: {error}")))
         }
         Some(path) => {
@@ -43,6 +44,11 @@ pub fn write(document: &Document, output: &OutputArgs) -> Result<(), Situation> 
             Ok(())
         }
     }
+}
+
+/// `tribunal review | head` has seen enough; that is no error.
+fn unless_closed(error: std::io::Error) -> std::io::Result<()> {
+    if error.kind() == std::io::ErrorKind::BrokenPipe { Ok(()) } else { Err(error) }
 }
 
 const BOLD: &str = "\u{1b}[1m";

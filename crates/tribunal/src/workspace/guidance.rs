@@ -68,8 +68,8 @@ fn wanted(path: &str) -> bool {
 
 pub fn at_commit(repository: &Repository, commit: &Sha) -> Files {
     let mut files = Files::new();
-    let listed = FOLDERS.iter().flat_map(|(folder, _)| repository.files_in(commit, folder)).map(|path| path.0);
-    for path in CONFIGS.iter().map(|path| (*path).to_owned()).chain(listed).filter(|path| wanted(path)) {
+    let places: Vec<&str> = CONFIGS.iter().copied().chain(FOLDERS.iter().map(|(folder, _)| *folder)).collect();
+    for path in repository.files_among(commit, &places).into_iter().map(|path| path.0).filter(|path| wanted(path)) {
         if let Some(bytes) = repository.file_at(commit, &path) {
             files.insert(path, String::from_utf8_lossy(&bytes).into_owned());
         }

@@ -4,7 +4,7 @@ use crate::cli::ReviewArgs;
 use crate::situation::{Situation, exit};
 use std::io::Read as _;
 use tribunal_core::findings::key::sha256_hex;
-use tribunal_core::ids::Sha;
+use tribunal_core::ids::{RepoPath, Sha};
 use tribunal_core::procedure::review::Target;
 use tribunal_forge::git::{GitError, Repository};
 
@@ -14,7 +14,8 @@ pub struct Chosen {
     pub case_id: String,
     /// The bytes of a bare diff.
     pub patch: Option<Vec<u8>>,
-    pub notices: Vec<String>,
+    /// Untracked files that were too large to take in.
+    pub left_out: Vec<RepoPath>,
 }
 
 pub fn choose(
@@ -49,7 +50,7 @@ pub fn choose(
 }
 
 fn chosen(base: Sha, head: Sha, subject: String, case_id: String) -> Chosen {
-    Chosen { target: Target::Trees { base, head, subject }, case_id, patch: None, notices: Vec::new() }
+    Chosen { target: Target::Trees { base, head, subject }, case_id, patch: None, left_out: Vec::new() }
 }
 
 fn patch(args: &ReviewArgs) -> Result<Chosen, Situation> {
@@ -73,7 +74,7 @@ fn patch(args: &ReviewArgs) -> Result<Chosen, Situation> {
         target: Target::Patch { digest: digest.clone(), subject },
         case_id: format!("patch:{digest}"),
         patch: Some(bytes),
-        notices: Vec::new(),
+        left_out: Vec::new(),
     })
 }
 
@@ -127,14 +128,12 @@ fn branch(
         }
     };
     let base = repository.merge_base(&base_tip, &head, &base_name, &label)?;
-    let mut notices = Vec::new();
+    let mut left_out = Vec::new();
     let mut subject = format!("{label} against {base_name}");
     let mut reviewed = head.clone();
     if !args.committed && repository.work_tree.is_some() {
         let snapshot = repository.snapshot_work_tree(max_bytes)?;
-        for path in &snapshot.left_out {
-            notices.push(format!("{path} is untracked and larger than [files] max_bytes; it is not part of this review."));
-        }
+        left_out = snapshot.left_out;
         if snapshot.tree != repository.tree_of(&head)? {
             reviewed = snapshot.tree;
             subject = format!("{label} with uncommitted work against {base_name}");
@@ -142,7 +141,7 @@ fn branch(
     }
     let case_id = format!("branch:{}", name.unwrap_or_else(|| format!("detached:{head}")));
     let mut chosen = chosen(base, reviewed, subject, case_id);
-    chosen.notices = notices;
+    chosen.left_out = left_out;
     Ok(chosen)
 }
 

@@ -27,7 +27,10 @@ fn files_are_skipped_by_rule_and_with_a_reason() {
         assert_eq!(review.ended(path), ended, "{path}");
     }
     let coverage = &review.json["receipt"]["coverage"];
-    assert_eq!((coverage["files"].as_u64(), coverage["reviewed"].as_u64(), coverage["skipped"].as_u64()), (Some(5), Some(1), Some(4)));
+    assert_eq!(
+        (coverage["files"].as_u64(), coverage["reviewed"].as_u64(), coverage["skipped"].as_u64()),
+        (Some(5), Some(1), Some(4))
+    );
 }
 
 /// Issue 3, point 2: the account is shown to people too.

@@ -1,6 +1,8 @@
 //! Command agents: any program as a reviewer, inside limits (issue 3, points 3 and 4).
 
-use super::sandbox::{Document, NO_TLS, NO_TLS_RULE, SHARED_LIST_LINE, SHARED_LIST_RULE, Sandbox, answering, claim, finish, str_of};
+use super::sandbox::{
+    Document, NO_TLS, NO_TLS_RULE, SHARED_LIST_LINE, SHARED_LIST_RULE, Sandbox, answering, claim, finish, str_of,
+};
 use serde_json::json;
 use std::time::{Duration, Instant};
 
@@ -13,7 +15,7 @@ fn findings_of_an_agent_stand_beside_those_of_the_rules() {
     let review = sandbox.review(&[]).ends_with(0);
     assert_eq!(review.found(), ["app.py:error-handling".to_owned(), format!("app.py:{SHARED_LIST_RULE}")]);
     assert_eq!(review.finding("error-handling")["line_start"], 2);
-    assert_eq!(review.finding("error-handling")["agreement"], json!([{ "role": "staff-engineer", "agent": "helper", "rule": null }]));
+    assert_eq!(review.finding("error-handling")["agreement"], json!([{ "role": "staff-engineer", "agent": "helper" }]));
 }
 
 /// PR-74, design rule 3: the same place and category is one finding, and both voices are kept as evidence.
@@ -103,7 +105,8 @@ fn a_hang_is_a_failure_after_its_time() {
 /// A reviewer that says it failed has failed, whatever it printed before.
 #[test]
 fn a_non_zero_exit_is_a_failure() {
-    let review = fails_visibly("cat > /dev/null\necho '{\"findings\": []}'\necho 'no quota left' >&2\nexit 7\n", "exit status: 7");
+    let review =
+        fails_visibly("cat > /dev/null\necho '{\"findings\": []}'\necho 'no quota left' >&2\nexit 7\n", "exit status: 7");
     assert!(str_of(&review.json["subagent_failures"][0], "reason").contains("no quota left"));
 }
 
@@ -135,6 +138,16 @@ fn a_file_that_the_agent_did_not_read_makes_it_incomplete() {
     fails_visibly(&answering(&json!({ "findings": [], "unread": [{ "path": "app.py", "reason": "too long" }] })), "too long");
 }
 
+/// A reviewer may answer without reading all of its brief; the broken pipe is nobody's problem.
+#[test]
+fn an_agent_need_not_read_its_brief() {
+    let sandbox = Sandbox::with_shared_list();
+    sandbox.write("long.txt", "more than a pipe can hold\n".repeat(20_000));
+    sandbox.seat("sdet", "exec 0<&-\necho '{\"findings\": []}'\n");
+    let review = sandbox.review(&[]).ends_with(0);
+    assert_eq!(review.json["subagent_failures"], json!([]));
+}
+
 /// PR-6: the terminal names the failed role too.
 #[test]
 fn a_failed_role_is_named_on_the_terminal() {
@@ -153,7 +166,11 @@ fn two_failed_roles_are_counted_and_named() {
         "[panel]\nsdet = [\"helper\"]\nsecurity-reviewer = [\"helper\"]\n[agents.helper]\nkind = \"command\"\ncommand = {command}\n"
     ));
     let review = sandbox.review(&[]).ends_with(3);
-    assert!(review.text("summary_line").contains("2/3 reviewers failed: security-reviewer, sdet"), "{}", review.text("summary_line"));
+    assert!(
+        review.text("summary_line").contains("2/3 reviewers failed: security-reviewer, sdet"),
+        "{}",
+        review.text("summary_line")
+    );
 }
 
 /// PR-7: all fail: failure is reported, nothing reads as approved, and nobody else steps in.
@@ -247,7 +264,8 @@ fn hygiene_is_batched() {
 fn spy(words: &[&str]) -> String {
     let mut script = String::from("brief=$(cat)\nall=\"$brief $(env)\"\nseen=\n");
     for word in words {
-        script.push_str(&format!("case \"$all\" in *'{word}'*) seen=\"$seen [{word}]\";; esac\n"));
+        let shown = word.replace('"', "");
+        script.push_str(&format!("case \"$all\" in *'{word}'*) seen=\"$seen [{shown}]\";; esac\n"));
     }
     // The role's own first category: the one code that its brief gives first.
     script.push_str("code=$(printf '%s' \"$brief\" | sed 's/.*\"categories\":\\[{\"code\":\"\\([A-Z0-9]*\\)\".*/\\1/')\n");
@@ -340,7 +358,7 @@ fn a_reviewer_sees_nothing_of_the_others() {
 fn the_brief_carries_the_role_and_its_prompt() {
     let sandbox = Sandbox::with_shared_list();
     spy_on(&sandbox, &["sdet"], &["\"name\":\"sdet\"", "\"name\":\"security-reviewer\"", "prompt_hash"], "");
-    assert_eq!(seen_by(&sandbox.review(&[]), "sdet"), "seen: [\"name\":\"sdet\"] [prompt_hash]");
+    assert_eq!(seen_by(&sandbox.review(&[]), "sdet"), "seen: [name:sdet] [prompt_hash]");
 }
 
 /// Design rule 5: an agent runs in a folder of its own and cannot write into the repository.
@@ -372,7 +390,8 @@ fn reviewers_run_in_parallel() {
     }
     let answer = answering(&json!({ "findings": [] }));
     // Reading needs no write access, so the sandbox allows it; the writers are started here.
-    let [first, second] = ["a", "b"].map(|name| sandbox.script(&format!("{name}.sh"), &format!("read word < '{}'\n{answer}", pipes.join(name).display())));
+    let [first, second] = ["a", "b"]
+        .map(|name| sandbox.script(&format!("{name}.sh"), &format!("read word < '{}'\n{answer}", pipes.join(name).display())));
     sandbox.configure_person(&format!(
         "[panel]\nsecurity-reviewer = [\"first\"]\nsdet = [\"second\"]\n[agents.first]\nkind = \"command\"\ncommand = {first}\ntimeout_seconds = 30\n\
          [agents.second]\nkind = \"command\"\ncommand = {second}\ntimeout_seconds = 30\n"
@@ -397,7 +416,8 @@ fn a_trivial_change_leaves_only_the_staff_engineer_out() {
     let review = sandbox.review(&[]).ends_with(0);
     let seats: Vec<&str> = review.json["receipt"]["seats"].as_array().unwrap().iter().map(|seat| str_of(seat, "role")).collect();
     assert_eq!(seats, ["security-reviewer", "sdet"]);
-    let absent: Vec<&str> = review.json["receipt"]["not_called"].as_array().unwrap().iter().map(|role| str_of(role, "role")).collect();
+    let absent: Vec<&str> =
+        review.json["receipt"]["not_called"].as_array().unwrap().iter().map(|role| str_of(role, "role")).collect();
     assert_eq!(absent, ["staff-engineer", "spec-auditor"]);
 }
 
@@ -409,7 +429,9 @@ fn a_repository_can_add_a_reviewer() {
     sandbox.write("app.py", super::sandbox::SHARED_LIST);
     let report = json!({ "findings": [claim("A1", SHARED_LIST_LINE, "No label.")] });
     let command = sandbox.script("helper.sh", &answering(&report));
-    sandbox.configure_person(&format!("[panel]\naccessibility = [\"helper\"]\n[agents.helper]\nkind = \"command\"\ncommand = {command}\n"));
+    sandbox.configure_person(&format!(
+        "[panel]\naccessibility = [\"helper\"]\n[agents.helper]\nkind = \"command\"\ncommand = {command}\n"
+    ));
     let review = sandbox.review(&[]).ends_with(0);
     assert_eq!(review.finding("missing-label")["category"], "[A1 Labels]");
 }
@@ -418,7 +440,8 @@ fn a_repository_can_add_a_reviewer() {
 #[test]
 fn an_agent_of_a_trusted_configuration_plays_its_role() {
     let sandbox = Sandbox::with_shared_list();
-    let command = sandbox.script("helper.sh", &answering(&json!({ "findings": [claim("E1", "    return items", "It breaks.")] })));
+    let command =
+        sandbox.script("helper.sh", &answering(&json!({ "findings": [claim("E1", "    return items", "It breaks.")] })));
     sandbox.configure(&format!(
         "[panel]\nstaff-engineer = [\"rules\", \"helper\"]\n[agents.helper]\nkind = \"command\"\ncommand = {command}\n"
     ));

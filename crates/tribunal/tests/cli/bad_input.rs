@@ -235,7 +235,11 @@ fn a_spec_file_that_is_not_there_is_refused() {
 #[test]
 fn an_output_that_cannot_be_written_keeps_the_review() {
     let sandbox = Sandbox::with_shared_list();
-    sandbox.tribunal(&["review", "--output", "/nonexistent/report.txt"]).ends_with(2).says("/nonexistent/report.txt").says("tribunal show");
+    sandbox
+        .tribunal(&["review", "--output", "/nonexistent/report.txt"])
+        .ends_with(2)
+        .says("/nonexistent/report.txt")
+        .says("tribunal show");
     sandbox.tribunal(&["show", "last"]).ends_with(0).prints("py-mutable-default-argument");
 }
 
@@ -247,7 +251,11 @@ fn a_damaged_ledger_is_not_an_empty_one() {
     for file in ["ledger.db-wal", "ledger.db-shm"] {
         let _ = fs::remove_file(sandbox.path().join(".git/tribunal").join(file));
     }
-    fs::write(sandbox.path().join(".git/tribunal/ledger.db"), "this is no database, and long enough to be sure of it\n".repeat(100)).unwrap();
+    fs::write(
+        sandbox.path().join(".git/tribunal/ledger.db"),
+        "this is no database, and long enough to be sure of it\n".repeat(100),
+    )
+    .unwrap();
     let run = sandbox.tribunal(&["history"]);
     assert_eq!((run.code, run.stdout.as_str()), (3, ""), "{}", run.stderr);
     sandbox.tribunal(&["review"]).ends_with(3).says("ledger");

@@ -1,6 +1,8 @@
 //! The second review of a branch builds on the first where that is safe, and widens wherever it is not (issue 3, point 7).
 
-use super::sandbox::{CLEAN, Document, NO_TLS, NO_TLS_RULE, SHARED_LIST, SHARED_LIST_LINE, SHARED_LIST_RULE, Sandbox, answering, claim, str_of};
+use super::sandbox::{
+    CLEAN, Document, NO_TLS, NO_TLS_RULE, SHARED_LIST, SHARED_LIST_LINE, SHARED_LIST_RULE, Sandbox, answering, claim, str_of,
+};
 use serde_json::json;
 
 /// `feature` with a P0 in `tls.py` (F1) and a P1 in `app.py` (F2), reviewed once.
@@ -25,13 +27,14 @@ fn verification(review: &Document, id: &str) -> (String, String) {
     (str_of(prior, "verification").to_owned(), str_of(prior, "note").to_owned())
 }
 
-/// PR-22, PR-28: the same head again is a noop that repeats the last result, one line on stderr, with the same exit code.
+/// PR-22, PR-28, PR-34: the same head again is a noop that repeats the last result, one line on stderr, with the same exit code.
 #[test]
 fn the_same_head_again_repeats_the_result() {
     let sandbox = reviewed();
-    let shown = sandbox.tribunal(&["show", "--format", "json"]).stdout;
+    let mut shown = sandbox.tribunal(&["show", "--format", "json"]).json();
     let again = sandbox.tribunal(&["review", "--format", "json"]).ends_with(1).says("Nothing new since").says("--mode full");
-    assert_eq!(again.stdout, shown);
+    shown["status"] = "noop".into();
+    assert_eq!(again.json(), shown);
     assert_eq!(again.stderr.lines().count(), 1);
     assert_eq!(sandbox.tribunal(&["history", "--format", "json"]).json().as_array().unwrap().len(), 1);
 }
@@ -40,7 +43,7 @@ fn the_same_head_again_repeats_the_result() {
 #[test]
 fn one_fixed_and_one_left() {
     let sandbox = reviewed();
-    sandbox.write("app.py", CLEAN);
+    sandbox.write("app.py", CLEAN.replace("add", "join"));
     let head = sandbox.commit("Fix the list");
     let review = sandbox.review(&[]).ends_with(1);
     assert_eq!(review.json["receipt"]["mode"], "incremental");
@@ -249,7 +252,10 @@ fn a_yes_counts_only_with_a_note() {
         sandbox.commit("Work");
         sandbox.seat("staff-engineer", &answering(&json!({ "findings": [claim("E1", "    return items", "It breaks.")] })));
         sandbox.review(&[]).ends_with(0);
-        sandbox.script("helper.sh", &answering(&json!({ "findings": [], "prior": [{ "id": "F1", "verification": "yes", "note": note }] })));
+        sandbox.script(
+            "helper.sh",
+            &answering(&json!({ "findings": [], "prior": [{ "id": "F1", "verification": "yes", "note": note }] })),
+        );
         sandbox.write("app.py", "def f(items):\n    return list(items)\n");
         sandbox.commit("Rewrite");
         assert_eq!(sandbox.review(&[]).ends_with(0).findings().count(), open, "{note}");

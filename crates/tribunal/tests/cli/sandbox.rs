@@ -265,7 +265,8 @@ impl Document {
 
     /// `file:rule-or-slug` of every open finding, sorted.
     pub fn found(&self) -> Vec<String> {
-        let mut found: Vec<String> = self.findings().map(|finding| format!("{}:{}", str_of(finding, "file"), str_of(finding, "slug"))).collect();
+        let mut found: Vec<String> =
+            self.findings().map(|finding| format!("{}:{}", str_of(finding, "file"), str_of(finding, "slug"))).collect();
         found.sort();
         found
     }

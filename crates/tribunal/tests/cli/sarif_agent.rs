@@ -12,7 +12,9 @@ fn sarif(uri: &str, line: u32) -> Value {
 }
 
 fn seat_linter(sandbox: &Sandbox, agent: &str) {
-    sandbox.configure_person(&format!("[panel]\nstaff-engineer = [\"rules\", \"lint\"]\n[agents.lint]\nkind = \"sarif\"\ncategory = \"E5\"\n{agent}\n"));
+    sandbox.configure_person(&format!(
+        "[panel]\nstaff-engineer = [\"rules\", \"lint\"]\n[agents.lint]\nkind = \"sarif\"\ncategory = \"E5\"\n{agent}\n"
+    ));
 }
 
 /// A result on an added line becomes a finding; here it agrees with the rules.

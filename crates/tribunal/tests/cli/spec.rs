@@ -7,7 +7,9 @@ const SPEC: &str = "Adding an item returns the list of that call alone.";
 
 fn seat_auditor(sandbox: &Sandbox, findings: Value) {
     let command = sandbox.script("auditor.sh", &answering(&json!({ "findings": findings })));
-    sandbox.configure_person(&format!("[panel]\nspec-auditor = [\"auditor\"]\n[agents.auditor]\nkind = \"command\"\ncommand = {command}\n"));
+    sandbox.configure_person(&format!(
+        "[panel]\nspec-auditor = [\"auditor\"]\n[agents.auditor]\nkind = \"command\"\ncommand = {command}\n"
+    ));
 }
 
 /// PR-5, PR-39: a spec calls the spec auditor; the built-in rules cannot read one, and say so instead of finding nothing.
@@ -27,7 +29,12 @@ fn without_a_spec_the_auditor_is_not_called() {
     let sandbox = Sandbox::with_shared_list();
     seat_auditor(&sandbox, json!([]));
     let review = sandbox.review(&[]).ends_with(0);
-    assert!(review.json["receipt"]["not_called"].as_array().unwrap().contains(&json!({ "role": "spec-auditor", "reason": "no spec was given" })));
+    assert!(
+        review.json["receipt"]["not_called"]
+            .as_array()
+            .unwrap()
+            .contains(&json!({ "role": "spec-auditor", "reason": "no spec was given" }))
+    );
 }
 
 /// PR-58: the auditor quotes the spec and the code, both verbatim; the finding counts like any other.

@@ -271,6 +271,7 @@ fn a_change_of_mode_alone_is_accounted_for() {
 fn a_binary_file_is_skipped_with_its_reason() {
     let sandbox = Sandbox::on_feature();
     sandbox.write("image.bin", [0_u8, 159, 146, 150, 0, 1, 2]);
+    sandbox.write("app.py", "x = 1\n");
     sandbox.commit("Binary");
     assert_eq!(sandbox.review(&[]).ends_with(0).ended("image.bin"), "binary");
 }
@@ -390,6 +391,8 @@ fn an_oversized_file_with_an_odd_name_leaves_the_others_in() {
 fn a_submodule_entry_is_skipped_with_its_reason() {
     let sandbox = Sandbox::on_feature();
     let head = sandbox.git(&["rev-parse", "HEAD"]);
+    sandbox.write("app.py", "x = 1\n");
+    sandbox.git(&["add", "app.py"]);
     sandbox.git(&["update-index", "--add", "--cacheinfo", &format!("160000,{head},sub")]);
     sandbox.git(&["commit", "--quiet", "-m", "Add a submodule"]);
     let review = sandbox.review(&["--committed"]).ends_with(0);
@@ -439,7 +442,11 @@ fn a_dry_run_reads_and_records_nothing() {
     let sandbox = Sandbox::with_shared_list();
     sandbox.write("Cargo.lock", "x\n");
     let run = sandbox.tribunal(&["review", "--dry-run"]).ends_with(0);
-    let run = run.prints("app.py").prints("skip (lock file)").prints("security-reviewer played by rules").prints("spec-auditor not called");
+    let run = run
+        .prints("app.py")
+        .prints("skip (lock file)")
+        .prints("security-reviewer played by rules")
+        .prints("spec-auditor not called");
     assert!(!run.stdout.contains(SHARED_LIST_RULE));
     sandbox.tribunal(&["history"]).prints("No reviews yet");
 }

@@ -18,8 +18,9 @@ static PRESENCE: Pattern = Pattern::new(
     r"(?:\bassertTrue|\bassertIsNotNone|\bassertNotNull|\bassert_not_nil|\b[Aa]ssert\.(?:ok|NotNil|NotNull|IsNotNull|NotEmpty|isOk|exists)|\brequire\.(?:NotNil|NotEmpty))\s*\((.*)\)\s*;?\s*$",
 );
 static RUST_PRESENCE: Pattern = Pattern::new(r"\bassert!\((.*)\.is_(?:ok|some)\(\)\s*\)\s*;?\s*$");
-static EXPECT_PRESENCE: Pattern =
-    Pattern::new(r"\bexpect\((.*)\)\.(?:toBeDefined\(\)|toBeTruthy\(\)|not\.toBeNull\(\)|not\.toBeUndefined\(\)|toEqual\(expect\.anything\(\)\))\s*;?\s*$");
+static EXPECT_PRESENCE: Pattern = Pattern::new(
+    r"\bexpect\((.*)\)\.(?:toBeDefined\(\)|toBeTruthy\(\)|not\.toBeNull\(\)|not\.toBeUndefined\(\)|toEqual\(expect\.anything\(\)\))\s*;?\s*$",
+);
 static BARE_PRESENCE: Pattern = Pattern::new(r"^\s*assert\s+([\w.()\[\]'\x22]+?)(?:\s+is\s+not\s+None)?\s*$");
 
 /// The added lines that ask less than the removed line they replace.
@@ -37,13 +38,16 @@ pub fn weakened(hunk: &Hunk) -> Vec<&DiffLine> {
 }
 
 /// An equality that spans lines still takes a value over.
-static EQUAL_ANYWHERE: Pattern = Pattern::new(r"[Ee]qual|assert_eq!|assertSame|\.toBe\(|toContain|toMatch|==|assertIn\b|\.Same\(");
+static EQUAL_ANYWHERE: Pattern =
+    Pattern::new(r"[Ee]qual|assert_eq!|assertSame|\.toBe\(|toContain|toMatch|==|assertIn\b|\.Same\(");
 
 /// Whether an equality asked for the value of `subject`, and its value was more than yes, no or nothing.
 fn asked(before: &[Vec<String>], subject: &str) -> bool {
     before.iter().any(|sides| {
         sides.iter().any(|side| value_of(side) == subject)
-            && sides.iter().all(|side| !matches!(side.as_str(), "true" | "false" | "True" | "False" | "null" | "nil" | "None" | "undefined"))
+            && sides
+                .iter()
+                .all(|side| !matches!(side.as_str(), "true" | "false" | "True" | "False" | "null" | "nil" | "None" | "undefined"))
     })
 }
 

@@ -19,7 +19,9 @@ static FOREIGN: Pattern = Pattern::new(r"^\s*(?:-\s+)?uses:\s*['\x22]?(\w[\w.-]*
 static KEEPS: Pattern = Pattern::new(r"^\s*persist-credentials:\s*true\s*$");
 static DROPS: Pattern = Pattern::new(r"^\s*persist-credentials:\s*false\s*$");
 /// Publishing needs such rights, and says so.
-static PUBLISHES: Pattern = Pattern::new(r"(?i)release|publish|deploy|attest|provenance|cosign|sigstore|pages|goreleaser|configure-aws|google-github-actions/auth|azure/login|codspeed|push");
+static PUBLISHES: Pattern = Pattern::new(
+    r"(?i)release|publish|deploy|attest|provenance|cosign|sigstore|pages|goreleaser|configure-aws|google-github-actions/auth|azure/login|codspeed|push",
+);
 
 pub fn check(scope: &Scope<'_>) -> Vec<Claim> {
     let mut claims = Vec::new();

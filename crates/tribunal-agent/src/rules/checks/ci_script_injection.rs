@@ -41,9 +41,10 @@ pub fn check(scope: &Scope<'_>) -> Vec<Claim> {
                 for hunk in &file.hunks {
                     let new_side: Vec<_> = hunk.lines.iter().filter(|line| line.new_line.is_some()).collect();
                     let scripts = script_lines(&new_side.iter().map(|line| line.text.as_str()).collect::<Vec<_>>());
-                    let hits = new_side.iter().zip(scripts).filter(|(line, script)| {
-                        *script && line.origin == Origin::Added && TYPED.is_match(&line.text)
-                    });
+                    let hits = new_side
+                        .iter()
+                        .zip(scripts)
+                        .filter(|(line, script)| *script && line.origin == Origin::Added && TYPED.is_match(&line.text));
                     claims.extend(hits.map(|(line, _)| scope.claim(file, line)));
                 }
             }

@@ -16,12 +16,15 @@ static HEAD: Pattern = Pattern::new(concat!(
     r"|^\s*(?:-\s*)?ref:\s*.*refs/pull/\$\{\{",
 ));
 /// Words of a step that only waves through what a maintainer has labelled, or reads a diff without running it.
-static GUARD: Pattern = Pattern::new(r"author_association|github\.event\.label\.name|labels\.\*\.name|head\.repo\.full_name\s*==|head\.repo\.fork\s*==\s*false|!github\.event\.pull_request\.head\.repo\.fork");
+static GUARD: Pattern = Pattern::new(
+    r"author_association|github\.event\.label\.name|labels\.\*\.name|head\.repo\.full_name\s*==|head\.repo\.fork\s*==\s*false|!github\.event\.pull_request\.head\.repo\.fork",
+);
 
 pub fn check(scope: &Scope<'_>) -> Vec<Claim> {
     let mut claims = Vec::new();
     for file in scope.files().filter(|file| is_workflow(file)) {
-        let added = |pattern: &Pattern| -> Option<&DiffLine> { file.added_lines().find(|line| pattern.is_match(code(&line.text))) };
+        let added =
+            |pattern: &Pattern| -> Option<&DiffLine> { file.added_lines().find(|line| pattern.is_match(code(&line.text))) };
         let Some(line) = added(&HEAD).or_else(|| added(&PRIVILEGED)) else { continue };
         let Some(text) = whole_text(file) else { continue };
         let any = |pattern: &Pattern| text.iter().any(|line| pattern.is_match(code(line)));

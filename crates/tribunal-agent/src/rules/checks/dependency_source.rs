@@ -12,7 +12,8 @@ use tribunal_core::findings::report::Claim;
 static NPM: Pattern = Pattern::new(
     r#"^\s*"[^"]+"\s*:\s*"((?:git\+\w+:|git:|git@|github:|gitlab:|bitbucket:|https?:)[^"]+|[\w.-]+/[\w.-]+(?:#[^"]*)?)"\s*,?\s*$"#,
 );
-static NPM_SECTION: Pattern = Pattern::new(r"^(?:dependencies|optionalDependencies|devDependencies|resolutions|overrides|pnpm\.overrides)$");
+static NPM_SECTION: Pattern =
+    Pattern::new(r"^(?:dependencies|optionalDependencies|devDependencies|resolutions|overrides|pnpm\.overrides)$");
 static PIP: Pattern = Pattern::new(
     r"^\s*(?:(?:-e|--editable)\s+)?(?:[\w.\[\],-]+\s*@\s*)?((?:git\+|hg\+|svn\+)\S+|https?://\S+(?:\.zip|\.tar\.gz|\.tgz|\.whl)\S*)",
 );
@@ -20,10 +21,13 @@ static PYPROJECT: Pattern = Pattern::new(r#"["'][\w.\[\],-]+\s*@\s*((?:git\+|hg\
 static TOML_GIT: Pattern = Pattern::new(r#"(?:^|[\s{,])(git\s*=\s*["'][^"']+["'].*)$"#);
 static TOML_SECTION: Pattern = Pattern::new(r"(?:^|\.)(?:[\w-]*dependencies|sources|patch)(?:\.|$)");
 static TOML_PIN: Pattern = Pattern::new(r#"\b(?:rev|tag)\s*=\s*["']"#);
-static GEM: Pattern = Pattern::new(r#"^\s*gem\s+["'][^"']+["'].*(?:\b(?:git|github|gitlab|bitbucket):|:(?:git|github)\s*=>)\s*["'][^"']+["'](.*)$"#);
+static GEM: Pattern = Pattern::new(
+    r#"^\s*gem\s+["'][^"']+["'].*(?:\b(?:git|github|gitlab|bitbucket):|:(?:git|github)\s*=>)\s*["'][^"']+["'](.*)$"#,
+);
 static GEM_PIN: Pattern = Pattern::new(r"\b(?:ref|tag):|:(?:ref|tag)\s*=>");
 /// A commit, a checksum, a tag or a version in the address.
-static PIN: Pattern = Pattern::new(r"[0-9a-f]{40}|[#@/][0-9a-f]{7,39}(?:$|[#&/.])|sha(?:256|512)[=-]|semver:|v?\d+\.\d+|refs/tags/");
+static PIN: Pattern =
+    Pattern::new(r"[0-9a-f]{40}|[#@/][0-9a-f]{7,39}(?:$|[#&/.])|sha(?:256|512)[=-]|semver:|v?\d+\.\d+|refs/tags/");
 
 pub fn check(scope: &Scope<'_>) -> Vec<Claim> {
     scope.files().flat_map(|file| unpinned(file).into_iter().map(|line| scope.claim(file, line)).collect::<Vec<_>>()).collect()
@@ -40,7 +44,9 @@ fn unpinned(file: &ChangedFile) -> Vec<&DiffLine> {
         "Cargo.toml" => toml(file),
         "pyproject.toml" => {
             let mut found = toml(file);
-            found.extend(file.added_lines().filter(|line| PYPROJECT.group(&line.text).is_some_and(|source| !PIN.is_match(source))));
+            found.extend(
+                file.added_lines().filter(|line| PYPROJECT.group(&line.text).is_some_and(|source| !PIN.is_match(source))),
+            );
             found
         }
         "Gemfile" => file.added_lines().filter(|line| GEM.is_match(&line.text) && !gem_pin(file, line)).collect(),
@@ -65,7 +71,8 @@ fn toml(file: &ChangedFile) -> Vec<&DiffLine> {
             continue;
         }
         let own_section = line.text.trim_start().starts_with("git");
-        if !(own_section && neighbours(file, line).any(|line| TOML_PIN.is_match(&line.text))) && !PIN.is_match(source) {
+        let pinned_beside = own_section && neighbours(file, line).any(|line| TOML_PIN.is_match(&line.text));
+        if !pinned_beside && !PIN.is_match(source) {
             found.push(line);
         }
     }

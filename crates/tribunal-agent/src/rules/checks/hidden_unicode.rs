@@ -34,7 +34,24 @@ pub fn check(scope: &Scope<'_>) -> Vec<Claim> {
 fn place(file: &ChangedFile) -> Place {
     let other_code = matches!(
         file.path.extension(),
-        Some("swift" | "scala" | "lua" | "pl" | "pm" | "vue" | "svelte" | "dart" | "ex" | "exs" | "groovy" | "gradle" | "zig" | "sol" | "ps1" | "tf")
+        Some(
+            "swift"
+                | "scala"
+                | "lua"
+                | "pl"
+                | "pm"
+                | "vue"
+                | "svelte"
+                | "dart"
+                | "ex"
+                | "exs"
+                | "groovy"
+                | "gradle"
+                | "zig"
+                | "sol"
+                | "ps1"
+                | "tf"
+        )
     ) || matches!(file.path.file_name(), "Dockerfile" | "Makefile" | "Jenkinsfile");
     match (file.language().is_some() || other_code, file.is_test()) {
         (true, false) => Place::Code,

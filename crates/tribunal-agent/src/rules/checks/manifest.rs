@@ -13,7 +13,7 @@ pub enum Format {
 }
 
 /// Every added line with the section it stands in; empty where the text at hand does not tell.
-pub fn sections<'a>(file: &'a ChangedFile, format: Format) -> Vec<(&'a DiffLine, String)> {
+pub fn sections(file: &ChangedFile, format: Format) -> Vec<(&DiffLine, String)> {
     let whole: Option<Vec<String>> = file.new_text.as_deref().map(|text| walk(text.lines(), format));
     let mut found = Vec::new();
     for hunk in &file.hunks {

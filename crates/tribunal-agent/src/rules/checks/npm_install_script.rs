@@ -10,7 +10,8 @@ use tribunal_core::diff::change::{ChangedFile, DiffLine, FileStatus};
 use tribunal_core::findings::report::Claim;
 
 static SCRIPT: Pattern = Pattern::new(r#"^\s*"(preinstall|install|postinstall)"\s*:\s*"[^"]"#);
-static HOUSEKEEPING: Pattern = Pattern::new(r"husky|patch-package|lefthook|simple-git-hooks|node-gyp|prebuild|only-allow|lerna bootstrap");
+static HOUSEKEEPING: Pattern =
+    Pattern::new(r"husky|patch-package|lefthook|simple-git-hooks|node-gyp|prebuild|only-allow|lerna bootstrap");
 static PRIVATE: Pattern = Pattern::new(r#"^\s*"private"\s*:\s*true"#);
 
 pub fn check(scope: &Scope<'_>) -> Vec<Claim> {

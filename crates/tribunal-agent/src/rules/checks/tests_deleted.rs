@@ -20,9 +20,11 @@ struct Lost<'a> {
 }
 
 /// What a test says of itself when its end was planned.
-static RETIRED: Pattern = Pattern::new(r"(?i)deprecat|legacy|obsolete|FutureWarning|compat|feature_?(?:gate|disabled)|without_?feature");
-static FOLDED: Pattern =
-    Pattern::new(r"parametrize|@ParameterizedTest|@(?:Csv|Value|Method|Enum)Source|\.each\(|\[InlineData|\[TestCase|#\[case|\bt\.Run\(|\[\]struct\s*\{|subTest\(");
+static RETIRED: Pattern =
+    Pattern::new(r"(?i)deprecat|legacy|obsolete|FutureWarning|compat|feature_?(?:gate|disabled)|without_?feature");
+static FOLDED: Pattern = Pattern::new(
+    r"parametrize|@ParameterizedTest|@(?:Csv|Value|Method|Enum)Source|\.each\(|\[InlineData|\[TestCase|#\[case|\bt\.Run\(|\[\]struct\s*\{|subTest\(",
+);
 
 pub fn check(scope: &Scope<'_>) -> Vec<Claim> {
     if loses_source(scope.change) {
@@ -52,7 +54,7 @@ struct Evidence<'a> {
     written: HashSet<&'a str>,
     /// Words that source lost: a test that uses one speaks of something that is no more.
     gone: HashSet<&'a str>,
-    /// Words of the lines that source changed.
+    /// Words of the lines that source changed, and of those around them, which name the function that holds them.
     changed: HashSet<&'a str>,
 }
 
@@ -75,9 +77,11 @@ impl<'a> Evidence<'a> {
         let added: HashSet<&str> = source(Origin::Added).collect();
         let context: HashSet<&str> = source(Origin::Context).collect();
         let removed: HashSet<&str> = source(Origin::Removed).collect();
-        let gone = removed.iter().copied().filter(|word| word.len() > 3 && !added.contains(word) && !context.contains(word)).collect();
+        let gone =
+            removed.iter().copied().filter(|word| word.len() > 3 && !added.contains(word) && !context.contains(word)).collect();
         let headings = change.files.iter().filter(|file| is_source(file)).flat_map(|file| &file.hunks);
-        let changed = added.into_iter().chain(removed).chain(headings.flat_map(|hunk| words(&hunk.heading))).collect();
+        let changed =
+            added.into_iter().chain(removed).chain(context).chain(headings.flat_map(|hunk| words(&hunk.heading))).collect();
         Self { alive, written, gone, changed }
     }
 
@@ -92,22 +96,49 @@ impl<'a> Evidence<'a> {
         renamed || moved || retired || orphaned || still_there(test)
     }
 
-    /// Whether the test calls or mentions something in the lines that changed.
+    /// Whether the test mentions something that stands where source changed.
     fn concerns(&self, test: &Lost<'_>) -> bool {
-        test.body.iter().flat_map(|line| words(line)).any(|word| word.len() > 3 && !COMMON.contains(&word) && self.changed.contains(word))
+        test.body
+            .iter()
+            .flat_map(|line| words(line))
+            .any(|word| word.len() > 3 && !COMMON.contains(&word) && self.changed.contains(word))
     }
 }
 
 /// Words that every test and every source share.
 const COMMON: [&str; 24] = [
-    "self", "this", "assert", "assertEqual", "assertEquals", "assert_eq", "expect", "return", "with", "import", "from", "None", "null",
-    "true", "false", "True", "False", "const", "await", "async", "result", "value", "expected", "func",
+    "self",
+    "this",
+    "assert",
+    "assertEqual",
+    "assertEquals",
+    "assert_eq",
+    "expect",
+    "return",
+    "with",
+    "import",
+    "from",
+    "None",
+    "null",
+    "true",
+    "false",
+    "True",
+    "False",
+    "const",
+    "await",
+    "async",
+    "result",
+    "value",
+    "expected",
+    "func",
 ];
 
 /// Another class of the file has a test of this name: the lost one was a copy, or was inherited from then on.
 fn still_there(test: &Lost<'_>) -> bool {
     let text = test.file.new_text.as_deref().unwrap_or_default();
-    text.lines().filter(|line| line.contains(test.name)).any(|line| words(line).any(|word| word == test.name) || test.name.contains(' '))
+    text.lines()
+        .filter(|line| line.contains(test.name))
+        .any(|line| words(line).any(|word| word == test.name) || test.name.contains(' '))
 }
 
 /// A change that takes code away takes its tests with it.

@@ -25,9 +25,8 @@ static CSHARP_SKIP: Pattern = Pattern::new(r"^\s*\[(?:Fact|Theory)\s*\([^)]*\bSk
 static SCRIPT_SKIP: Pattern = Pattern::new(
     r#"^\s*(?:(?:it|test|describe|context)\.(?:skip|todo|fixme)|xit|xtest|xdescribe|xcontext)\(\s*(?:'((?:[^'\\]|\\.)+)'|"((?:[^"\\]|\\.)+)"|`([^`]+)`)"#,
 );
-static SCRIPT_RUN: Pattern = Pattern::new(
-    r#"^\s*(?:it|test|describe|context)(?:\.only)?\(\s*(?:'((?:[^'\\]|\\.)+)'|"((?:[^"\\]|\\.)+)"|`([^`]+)`)"#,
-);
+static SCRIPT_RUN: Pattern =
+    Pattern::new(r#"^\s*(?:it|test|describe|context)(?:\.only)?\(\s*(?:'((?:[^'\\]|\\.)+)'|"((?:[^"\\]|\\.)+)"|`([^`]+)`)"#);
 static GO_SKIP: Pattern = Pattern::new(r"^\t\w+\.Skip(?:f|Now)?\(");
 
 /// The first argument of a mark that has no condition. A formatter may have moved it to the next line.
@@ -85,9 +84,7 @@ fn skips(language: Language, from: &[&DiffLine], before: &HashSet<&str>) -> bool
             }
             let below = from.iter().skip(1).take(MARK_REACH);
             let named = below.map(|line| (line, subject(language, &line.text))).find(|(_, name)| name.is_some());
-            named.is_some_and(|(line, name)| {
-                line.origin == Origin::Context || name.is_some_and(|name| before.contains(name))
-            })
+            named.is_some_and(|(line, name)| line.origin == Origin::Context || name.is_some_and(|name| before.contains(name)))
         }
         _ => false,
     }

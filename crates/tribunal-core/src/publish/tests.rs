@@ -1,0 +1,224 @@
+//! What a receiver reads, as a whole.
+
+use super::inline::{inline_body, inline_comments};
+use super::rdjson::rdjson;
+use super::sarif::sarif;
+use super::sticky::sticky;
+use crate::combine::finding::{Finding, SpecGap};
+use crate::combine::identity::IdBook;
+use crate::combine::prior::OpenFinding;
+use crate::diff::parse::parse_diff;
+use crate::findings::admit::{Gate, admit};
+use crate::findings::report::{CleanCheck, PriorStatus, Report, Verification};
+use crate::findings::role::built_in_roles;
+use crate::findings::scale::Blast;
+use crate::ids::{AgentName, FindingId, RunId, Sha};
+use crate::plan::files::summarise;
+use crate::plan::mode::{LastReview, RequestedMode};
+use crate::policy::config::{Config, Policy};
+use crate::procedure::review::{ChangeRead, Input, LastKnown, Phase, Request, SeatAnswer, State, Target, step};
+use crate::report::document::Document;
+use std::collections::{BTreeMap, BTreeSet};
+
+const DIFF: &str = "diff --git a/src/a.py b/src/a.py\n--- a/src/a.py\n+++ b/src/a.py\n@@ -1,2 +1,5 @@ def f():\n import os\n+os.system(cmd)\n+total = 0.1\n+retry()\n x = 1\n";
+
+fn claims() -> serde_json::Value {
+    serde_json::json!([
+        { "category": "S1", "file": "src/a.py", "confidence": "high", "blast": "cross-service", "justification": "asymmetric", "reversible": false,
+          "evidence": "os.system(cmd)", "failure_mode": "Anyone runs <b>commands</b> as @root, see #7", "mitigation": "Pass a list",
+          "fix": { "line_start": 2, "line_end": 2, "replacement": "subprocess.run([cmd])" } },
+        { "category": "E5", "file": "src/a.py", "confidence": "low", "blast": "local", "justification": "reachable",
+          "evidence": "total = 0.1", "failure_mode": "Cents get lost", "mitigation": "Use integers" },
+        { "category": "E9", "file": "src/a.py", "confidence": "high", "blast": "local", "evidence": "retry()", "failure_mode": "Said twice", "mitigation": "" },
+    ])
+}
+
+fn request() -> Request {
+    let roles = built_in_roles().unwrap();
+    let names: Vec<_> = roles.iter().map(|role| role.name.clone()).collect();
+    Request {
+        run: RunId::from("r1"),
+        engine: "0.1.0".into(),
+        target: Target::Trees {
+            base: Sha::from("1111111111111111"),
+            head: Sha::from("2222222222222222"),
+            subject: "x against main".into(),
+        },
+        mode: RequestedMode::Auto,
+        spec: None,
+        test_direction: None,
+        context: None,
+        policy: Policy::new(&Config::default(), &names).unwrap(),
+        roles,
+        fingerprint: "f".into(),
+        rules_hash: "r".into(),
+        left_out: Vec::new(),
+        notices: Vec::new(),
+    }
+}
+
+/// Plays a whole review in which one agent says everything.
+fn play(last: Option<LastKnown>, failing: Option<&str>, prior: Vec<PriorStatus>, findings: serde_json::Value) -> Document {
+    let change = parse_diff(DIFF.as_bytes()).unwrap();
+    let request = request();
+    let roles = request.roles.clone();
+    let mut state: State = step(None, Input::Start { request: Box::new(request) }, 1).unwrap().state;
+    let read = ChangeRead { files: summarise(&change), has_repo: true, last, ids: IdBook::default() };
+    let planned = step(Some(state), Input::ChangeRead(Box::new(read)), 2).unwrap();
+    state = planned.state;
+    let Phase::Reviewing(reviewing) = &state.phase else { panic!("{:?}", state.phase) };
+    for seat in reviewing.plan.panel.seats.clone() {
+        let role = roles.iter().find(|role| role.name == seat.role).unwrap();
+        let all: Vec<crate::findings::report::Claim> = serde_json::from_value(findings.clone()).unwrap();
+        let report = Report {
+            findings: all.into_iter().filter(|claim| role.owns(&claim.category)).collect(),
+            checked_clean: vec![CleanCheck {
+                category: role.categories[1].code.clone(),
+                evidence: "3 rules over 1 file, no match".into(),
+            }],
+            prior: prior.clone(),
+            ..Report::default()
+        };
+        let (agent, outlines) = (AgentName::from("test"), BTreeMap::new());
+        let gate = Gate { role, agent: &agent, change: &change, outlines: &outlines, window: None, has_repo: true, spec: None };
+        let answer = if failing == Some(seat.role.as_str()) {
+            SeatAnswer::Failed { reason: "it printed nothing".into() }
+        } else {
+            SeatAnswer::Report { report: admit(report, &gate), depths: BTreeMap::new() }
+        };
+        state = step(Some(state), Input::SeatFinished { seat, answer: Box::new(answer) }, 3).unwrap().state;
+    }
+    match state.phase {
+        Phase::Done(document) => *document,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn first() -> Document {
+    play(None, None, Vec::new(), claims())
+}
+
+/// PR-24, PR-82, PR-85, PR-88, PR-89: the parts of the sticky comment, in their order, and nothing that does not belong there.
+#[test]
+fn the_sticky_comment_reads_like_this() {
+    insta::assert_snapshot!(sticky(&first()));
+}
+
+/// PR-91, PR-92, PR-93, PR-135: the body of an inline comment; foreign text is inert, the fix is a suggestion.
+#[test]
+fn an_inline_comment_reads_like_this() {
+    insta::assert_snapshot!(inline_body(&first().findings[0]));
+}
+
+/// PR-92: reversible, not reversible, or left out when unclear.
+#[test]
+fn reversibility_is_said_only_when_known() {
+    let finding = first().findings[0].clone();
+    let with = |reversible| inline_body(&Finding { reversible, ..finding.clone() });
+    assert!(with(Some(true)).contains("· reversible ·"));
+    assert!(with(Some(false)).contains("· not reversible ·"));
+    assert!(!with(None).contains("reversible"));
+}
+
+/// PR-90, PR-93: questions and hygiene stay in the summary.
+#[test]
+fn questions_are_never_inline() {
+    let comments = inline_comments(&first().findings);
+    assert_eq!(comments.len(), 1);
+    assert!(comments.iter().all(|comment| !comment.body.contains("Hygiene")));
+}
+
+/// PR-89: no flags, no sources, no empty headings.
+#[test]
+fn what_is_nobody_s_business_is_not_shown() {
+    let text = sticky(&play(None, None, Vec::new(), serde_json::json!([])));
+    for hidden in [
+        "has_repo",
+        "is_trivial",
+        "Source:",
+        "security-reviewer",
+        "Severity adjustments",
+        "Currently open",
+        "Spec gap",
+        "Inline comments",
+    ] {
+        assert!(!text.contains(hidden), "{hidden} is shown:\n{text}");
+    }
+}
+
+/// PR-38, PR-80: a failed reviewer does not hide the tier.
+#[test]
+fn a_partial_failure_does_not_hide_the_tier() {
+    let document = play(None, Some("sdet"), Vec::new(), claims());
+    let json: serde_json::Value = serde_json::from_str(&document.to_json()).unwrap();
+    assert_eq!((json["status"].as_str(), json["tier"].as_str()), (Some("partial-failure"), Some("blocking")));
+    assert!(document.summary_line.contains("Partial — sdet failed · 🔴 Blocking issues found"), "{}", document.summary_line);
+}
+
+fn second(status: Verification) -> Document {
+    let before = first();
+    let gap = SpecGap {
+        id: FindingId(9),
+        key: "gap".into(),
+        section: "Goal alignment".into(),
+        title: "Retries".into(),
+        spec_quote: "Retry once.".into(),
+        code_quote: "retry()".into(),
+        questions: vec!["How often?".into()],
+        file: "src/a.py".into(),
+        line: 4,
+        blast: Blast::Local,
+    };
+    let last = LastKnown {
+        run: "r0".into(),
+        review: LastReview {
+            head: Sha::from("0000000000000000"),
+            base: before.base.clone(),
+            reachable: true,
+            fingerprint: "f".into(),
+            complete: true,
+        },
+        open: before.findings.iter().take(1).map(|finding| OpenFinding { finding: finding.clone() }).collect(),
+        gaps: vec![gap],
+        clean: vec![],
+        iteration: 1,
+        changed_since: Some(BTreeSet::from(["src/a.py".into()])),
+    };
+    let prior = vec![PriorStatus { id: before.findings[0].id, verification: status, note: "passes a list now".into() }];
+    play(Some(last), None, prior, serde_json::json!([]))
+}
+
+/// PR-72, PR-86, PR-87, PR-70: the iteration's section, under its one name, and spec questions that wait for their author.
+#[test]
+fn the_second_round_reads_like_this() {
+    let text = sticky(&second(Verification::Yes));
+    assert!(text.contains("## 🔄 Last iteration changes (`000000000000..222222222222`)"), "{text}");
+    assert!(text.contains("✅ Likely fixed — passes a list now"), "{text}");
+    assert!(text.contains("⏸️ Awaiting spec author"), "{text}");
+    assert!(text.contains("❓ Spec gap questions (1)") && text.contains("### ❓ F9 Goal alignment — Retries"), "{text}");
+    assert!(text.contains("**Question for spec author**:") && text.contains("This does not block."), "{text}");
+    let still = sticky(&second(Verification::No));
+    assert!(still.contains("🔄 Still present") && still.contains("## 📋 Currently open (1)"), "{still}");
+}
+
+/// SARIF: one result per finding, the key as fingerprint, the fix, and a failed reviewer as an unsuccessful invocation.
+#[test]
+fn sarif_carries_keys_fixes_and_failures() {
+    let document = play(None, Some("sdet"), Vec::new(), claims());
+    let value: serde_json::Value = serde_json::from_str(&sarif(&document)).unwrap();
+    let run = &value["runs"][0];
+    assert_eq!(run["results"].as_array().unwrap().len(), document.findings.len());
+    assert_eq!(run["results"][0]["partialFingerprints"]["tribunalFindingKey/v1"], document.findings[0].key.as_str());
+    assert_eq!(
+        run["results"][0]["fixes"][0]["artifactChanges"][0]["replacements"][0]["insertedContent"]["text"],
+        "subprocess.run([cmd])\n"
+    );
+    assert_eq!(run["invocations"][0]["executionSuccessful"], false);
+}
+
+#[test]
+fn rdjson_carries_suggestions() {
+    let value: serde_json::Value = serde_json::from_str(&rdjson(&first())).unwrap();
+    assert_eq!(value["diagnostics"][0]["suggestions"][0]["text"], "subprocess.run([cmd])");
+    assert_eq!(value["diagnostics"][0]["severity"], "ERROR");
+}

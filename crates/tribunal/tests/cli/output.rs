@@ -1,0 +1,362 @@
+//! What is printed: to whom, in which format, and valid against which schema (issue 3, point 8; design section 8).
+
+use super::sandbox::{NO_TLS, NO_TLS_RULE, SHARED_LIST, SHARED_LIST_RULE, Sandbox, answering, claim, str_of};
+use serde_json::{Value, json};
+use std::fs;
+
+const SARIF_SCHEMA: &str = include_str!("../schemas/sarif-2.1.0.json");
+const RDJSON_SCHEMA: &str = include_str!("../schemas/rdjson-DiagnosticResult.json");
+
+#[track_caller]
+fn validates(schema: &str, instance: &Value) {
+    let schema: Value = serde_json::from_str(schema).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let problems: Vec<String> =
+        validator.iter_errors(instance).map(|error| format!("{}: {error}", error.instance_path())).collect();
+    assert!(problems.is_empty(), "{problems:#?}");
+}
+
+/// A change with everything in it: P0 and P1, a fix, a deletion's finding, an odd path, skipped files, an agent that failed.
+fn everything() -> Sandbox {
+    let sandbox = Sandbox::on_feature_from(&[("app.py", ""), ("tests/test_app.py", "def test_add():\n    assert 1 + 1 == 2\n")]);
+    sandbox.write("app.py", SHARED_LIST);
+    sandbox.write("odd name ü#%.py", NO_TLS);
+    sandbox.write("fixable.py", "def empty(name):\n    return name is ''\n");
+    sandbox.write("Cargo.lock", "x\n");
+    fs::remove_file(sandbox.path().join("tests/test_app.py")).unwrap();
+    sandbox.commit("Everything");
+    sandbox.seat("sdet", "exit 1\n");
+    sandbox
+}
+
+/// Issue 3, point 8: the JSON document is versioned and its schema is published.
+#[test]
+fn json_is_valid_against_the_published_schema() {
+    let sandbox = everything();
+    let schema = sandbox.tribunal(&["schema", "document"]).ends_with(0).stdout;
+    let first = sandbox.review(&[]).ends_with(3);
+    assert_eq!(first.json["version"], 1);
+    validates(&schema, &first.json);
+    sandbox.seat("sdet", &answering(&json!({ "findings": [] })));
+    sandbox.write("app.py", NO_TLS);
+    let second = sandbox.review(&[]).ends_with(1);
+    validates(&schema, &second.json);
+}
+
+/// PR-36: the keys of the document are those of the contract.
+#[test]
+fn json_has_the_keys_of_the_contract() {
+    let review = Sandbox::with_shared_list().review(&[]);
+    for key in [
+        "mode",
+        "base",
+        "head",
+        "last_sha",
+        "status",
+        "subagent_failures",
+        "summary_line",
+        "findings",
+        "spec_gaps",
+        "prior_verifications",
+        "checked_and_clean",
+    ] {
+        assert!(review.json.get(key).is_some(), "{key}");
+    }
+    let finding = review.finding(SHARED_LIST_RULE);
+    for key in [
+        "id",
+        "p_code",
+        "severity_emoji",
+        "slug",
+        "category",
+        "file",
+        "line_start",
+        "line_end",
+        "confidence",
+        "blast",
+        "justification",
+        "failure_mode",
+        "mitigation",
+        "evidence",
+        "details",
+        "severity_adjustment",
+    ] {
+        assert!(finding.get(key).is_some(), "{key}");
+    }
+}
+
+/// The schema of the configuration accepts what `tribunal init` writes, and refuses an unknown key.
+#[test]
+fn the_configuration_schema_fits_what_init_writes() {
+    let sandbox = Sandbox::on_feature();
+    let schema = sandbox.tribunal(&["schema", "config"]).ends_with(0).stdout;
+    let written: toml::Value = toml::from_str(&sandbox.tribunal(&["init", "--dry-run"]).ends_with(0).stdout).unwrap();
+    validates(&schema, &serde_json::to_value(written).unwrap());
+    let schema: Value = serde_json::from_str(&schema).unwrap();
+    assert!(!jsonschema::is_valid(&schema, &json!({ "review": { "fail_levle": "P1" } })));
+}
+
+/// Issue 3, point 4 c: the schemas of what an agent reads and answers are published.
+#[test]
+fn the_report_schema_accepts_a_report_and_refuses_a_wrong_one() {
+    let schema = Sandbox::on_feature().tribunal(&["schema", "report"]).ends_with(0).stdout;
+    validates(&schema, &json!({ "findings": [claim("E1", "x", "y")] }));
+    let schema: Value = serde_json::from_str(&schema).unwrap();
+    assert!(!jsonschema::is_valid(&schema, &json!({ "findings": [{ "category": "E1" }] })));
+}
+
+/// Every schema that can be printed is a schema.
+#[test]
+fn every_published_schema_compiles() {
+    let sandbox = Sandbox::on_feature();
+    for name in ["config", "brief", "report", "document", "rule", "role"] {
+        let schema = sandbox.tribunal(&["schema", name]).ends_with(0).json();
+        assert!(jsonschema::meta::is_valid(&schema), "{name}");
+        assert!(
+            str_of(&schema, "title").contains("version 1") || name == "rule" || name == "role",
+            "{name}: {}",
+            schema["title"]
+        );
+    }
+}
+
+/// Issue 3, point 8: SARIF 2.1.0, valid against the official schema, with fingerprints and fixes.
+#[test]
+fn sarif_is_valid_against_the_official_schema() {
+    let sandbox = everything();
+    let sarif = sandbox.tribunal(&["review", "--format", "sarif"]).ends_with(3).json();
+    validates(SARIF_SCHEMA, &sarif);
+    let results = sarif["runs"][0]["results"].as_array().unwrap();
+    assert!(results.iter().all(|result| result["partialFingerprints"].as_object().is_some_and(|prints| !prints.is_empty())));
+    assert!(results.iter().any(|result| result.get("fixes").is_some()), "{results:#?}");
+    let uris: Vec<&str> =
+        results.iter().map(|result| str_of(&result["locations"][0]["physicalLocation"]["artifactLocation"], "uri")).collect();
+    assert!(uris.contains(&"odd%20name%20%C3%BC%23%25.py"), "{uris:?}");
+}
+
+/// Design rule 1: an incomplete review is no successful invocation, and says who failed.
+#[test]
+fn sarif_tells_an_incomplete_review() {
+    let sarif = everything().tribunal(&["review", "--format", "sarif"]).json();
+    let invocation = &sarif["runs"][0]["invocations"][0];
+    assert_eq!(invocation["executionSuccessful"], false);
+    assert!(invocation["toolExecutionNotifications"].to_string().contains("sdet"));
+}
+
+/// The fix in SARIF is the fix: applied to the file it gives the code that was meant.
+#[test]
+fn a_fix_in_sarif_replaces_whole_lines() {
+    let sandbox = Sandbox::on_feature();
+    sandbox.write("fixable.py", "def empty(name):\n    return name is ''\n");
+    let sarif = sandbox.tribunal(&["review", "--format", "sarif"]).json();
+    let replacement = &sarif["runs"][0]["results"][0]["fixes"][0]["artifactChanges"][0]["replacements"][0];
+    assert_eq!(replacement["insertedContent"]["text"], "    return name == ''\n");
+    assert_eq!(replacement["deletedRegion"], json!({ "startLine": 2, "startColumn": 1, "endLine": 3, "endColumn": 1 }));
+}
+
+/// Issue 3, point 8: rdjson, valid against reviewdog's schema.
+#[test]
+fn rdjson_is_valid_against_reviewdogs_schema() {
+    let sandbox = everything();
+    let rdjson = sandbox.tribunal(&["review", "--format", "rdjson"]).ends_with(3).json();
+    validates(RDJSON_SCHEMA, &rdjson);
+    let diagnostics = rdjson["diagnostics"].as_array().unwrap();
+    let open = sandbox.tribunal(&["show", "--format", "json"]).json()["findings"].as_array().unwrap().len();
+    assert_eq!(diagnostics.len(), open);
+    let tls = diagnostics.iter().find(|diagnostic| diagnostic["code"]["value"] == NO_TLS_RULE).unwrap();
+    assert_eq!((str_of(tls, "severity"), str_of(&tls["location"], "path")), ("ERROR", "odd name ü#%.py"));
+    assert_eq!(tls["location"]["range"]["start"]["line"], 5);
+}
+
+/// PR-24, PR-91: the sticky body with its two markers, then the inline bodies as they would be published.
+#[test]
+fn markdown_holds_the_sticky_and_the_inline_bodies() {
+    let sandbox = Sandbox::on_feature();
+    sandbox.write("app.py", NO_TLS);
+    let head = sandbox.commit("Work");
+    let run = sandbox.tribunal(&["review", "--format", "markdown"]).ends_with(1);
+    assert!(run.stdout.starts_with(&format!("<!-- pr-review:sticky -->\n<!-- pr-review:sha={head} -->")), "{}", run.stdout);
+    run.prints("🔴 Blocking issues found")
+        .prints("![P0](https://img.shields.io/badge/P0-red)")
+        .prints("**Failure mode**:")
+        .prints("**Mitigation**:")
+        .prints("<details><summary>Evidence</summary>")
+        .prints("```diff\n+    return requests.get(url, timeout=5, verify=False)\n```")
+        .prints("<!-- pr-review:finding-id=F1 -->")
+        .prints("<!-- pr-review:justification=Asymmetric -->")
+        .prints("📊 Overview by category")
+        .prints("✅ Checked & clean");
+}
+
+/// PR-6, PR-109: a failed reviewer stands in the header of the sticky.
+#[test]
+fn markdown_names_a_failed_reviewer() {
+    everything().tribunal(&["review", "--format", "markdown"]).ends_with(3).prints("⚠️ Partial — sdet failed");
+}
+
+/// Design rule 6: text of the change is inert in what would be published.
+#[test]
+fn markdown_makes_foreign_text_inert() {
+    let sandbox = Sandbox::with_shared_list();
+    let hostile = claim("E1", "    return items", "@everyone see #1 <img src=x> ![a](https://evil.example/x.png)");
+    sandbox.seat("staff-engineer", &answering(&json!({ "findings": [hostile] })));
+    let run = sandbox.tribunal(&["review", "--format", "markdown"]).ends_with(0);
+    for live in ["@everyone", "#1 ", "<img", "![a]", "https://evil"] {
+        assert!(!run.stdout.contains(live), "{live} in\n{}", run.stdout);
+    }
+}
+
+/// Design rule 6: a path or a message cannot move the cursor or colour a person's terminal.
+#[test]
+fn control_characters_of_a_change_never_reach_the_output() {
+    let sandbox = Sandbox::with_shared_list();
+    let hostile = claim("E1", "    return items", "Clear \u{1b}[2J the screen\u{7}.");
+    sandbox.seat("staff-engineer", &answering(&json!({ "findings": [hostile] })));
+    sandbox.write("evil\u{1b}[31m.py", NO_TLS);
+    for format in ["text", "markdown"] {
+        let run = sandbox.tribunal(&["review", "--mode", "full", "--color", "always", "--format", format]);
+        assert!(!run.stdout.contains("\u{1b}[2J") && !run.stdout.contains("evil\u{1b}[31m"), "{format}: {:?}", run.stdout);
+        assert!(!run.stdout.contains('\u{7}'), "{format}");
+    }
+}
+
+/// Design section 8: `--output FILE`.
+#[test]
+fn output_writes_the_file_and_nothing_on_stdout() {
+    let sandbox = Sandbox::with_shared_list();
+    let file = sandbox.outside().join("report.json");
+    let run = sandbox.tribunal(&["review", "--format", "json", "--output", file.to_str().unwrap()]).ends_with(0);
+    assert_eq!(run.stdout, "");
+    let written = fs::read_to_string(&file).unwrap();
+    assert_eq!(written, sandbox.tribunal(&["show", "--format", "json"]).stdout);
+    assert_eq!(fs::read_dir(sandbox.outside()).unwrap().count(), 1, "only the report is left");
+}
+
+/// A report is for others too: the file is as readable as any that a program writes.
+#[test]
+fn an_output_file_is_readable_like_any_other() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let sandbox = Sandbox::with_shared_list();
+    let (file, usual) = (sandbox.outside().join("report.txt"), sandbox.outside().join("usual.txt"));
+    fs::write(&usual, "x").unwrap();
+    sandbox.tribunal(&["review", "--output", file.to_str().unwrap()]).ends_with(0);
+    let mode = |path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&file), mode(&usual));
+}
+
+/// Design section 8: stdout for results, stderr for talk.
+#[test]
+fn a_result_is_all_that_is_on_stdout() {
+    let sandbox = Sandbox::with_shared_list();
+    let run = sandbox.tribunal(&["review", "--format", "json"]).ends_with(0);
+    assert_eq!(run.json()["version"], 1);
+    assert_eq!(run.stderr, "");
+    let again = sandbox.tribunal(&["review", "--format", "json", "--quiet"]).ends_with(0);
+    assert_eq!((str_of(&again.json(), "status"), again.stderr.as_str()), ("noop", ""), "--quiet says nothing but errors");
+}
+
+/// Design section 8: colour only on a terminal.
+#[test]
+fn there_is_no_colour_in_a_pipe() {
+    let sandbox = everything();
+    for args in [
+        &["review"][..],
+        &["show"],
+        &["show", "nobody"],
+        &["history"],
+        &["doctor"],
+        &["config", "show"],
+        &["explain", "S1"],
+        &["rules", "list"],
+        &["compare", "last", "last"],
+        &["--help"],
+    ] {
+        let run = sandbox.tribunal(args);
+        assert!(!run.stdout.contains('\u{1b}') && !run.stderr.contains('\u{1b}'), "{args:?}: {run:?}");
+    }
+}
+
+/// `--color always` is for people who pipe into a pager.
+#[test]
+fn colour_can_be_asked_for() {
+    let run = Sandbox::with_shared_list().tribunal(&["review", "--color", "always"]).ends_with(0);
+    assert!(run.stdout.contains('\u{1b}'));
+}
+
+/// Colour never gets into a file or a format for machines.
+#[test]
+fn formats_for_machines_have_no_colour() {
+    let sandbox = everything();
+    for format in ["json", "sarif", "rdjson", "markdown"] {
+        let run = sandbox.tribunal(&["review", "--mode", "full", "--color", "always", "--format", format]);
+        assert!(!run.stdout.contains('\u{1b}'), "{format}");
+    }
+}
+
+/// Design section 8: a pipe that closes early ends it quietly.
+#[test]
+fn a_closed_pipe_is_no_error() {
+    let sandbox = Sandbox::with_shared_list();
+    let mut child = sandbox
+        .command(&["rules", "list"])
+        .stdin(std::process::Stdio::null())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
+}
+
+/// Design section 8: the fail level decides between 0 and 1, and nothing else.
+#[test]
+fn the_fail_level_decides_the_exit_code() {
+    let sandbox = Sandbox::with_shared_list();
+    for (level, code) in [("P0", 0), ("P1", 1), ("P2", 1), ("never", 0)] {
+        let review = sandbox.review(&["--fail-level", level]).ends_with(code);
+        assert_eq!(review.found(), [format!("app.py:{SHARED_LIST_RULE}")], "{level}");
+    }
+}
+
+/// PR-21: a directive of the context moves a severity at the merge, and the adjustment is on record.
+#[test]
+fn a_directive_moves_a_severity_and_is_recorded() {
+    let sandbox = Sandbox::with_shared_list();
+    let review = sandbox.review(&["--context", "raise E5 in app.py to P0: billing path"]).ends_with(1);
+    let finding = review.finding(SHARED_LIST_RULE);
+    assert_eq!(finding["p_code"], "P0");
+    assert_eq!(finding["severity_adjustment"]["reason"], "context: billing path");
+    sandbox.tribunal(&["show", "--format", "markdown"]).prints("## ⚖️ Severity adjustments").prints("billing path");
+}
+
+/// The whole of what a person sees.
+#[test]
+fn the_text_of_a_small_review() {
+    let sandbox = Sandbox::with_shared_list();
+    let run = sandbox.tribunal(&["review"]).ends_with(0);
+    let filters = vec![
+        (r"run r[0-9a-f]+", "run [RUN]"),
+        (r"[0-9a-f]{12}\.\.[0-9a-f]{12}", "[BASE]..[HEAD]"),
+        (r"[0-9]+ clean", "[N] clean"),
+    ];
+    insta::with_settings!({ filters => filters }, {
+        insta::assert_snapshot!(run.stdout, @r"
+        P1: F1 py-mutable-default-argument [E5 Logic correctness]
+         --> app.py:1:1
+          |
+        1 | def add(item, items=[]):
+          | ^^^^^^^^^^^^^^^^^^^^^^^^
+          |
+          = breaks: The list, dict or set is made once and shared by every call, so one caller's data shows up in the
+                    next call.
+          = fix: Default to `None` and create the container inside the function.
+          = note: Reachable · blast Local · confidence high · by rules
+
+        ! Built-in rules only: no model and no person has read this change.
+        Review: ⚠️ Review before merge · 1 finding (P1×1) · ✅ [N] clean
+        ✓ security-reviewer (rules)  ✓ staff-engineer (rules)  ✓ sdet (rules)
+        feature against main [BASE]..[HEAD] · 1 of 1 files read, +3 -2 · verdict MINOR · run [RUN]
+        ");
+    });
+}
