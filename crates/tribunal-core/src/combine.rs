@@ -93,7 +93,7 @@ pub fn combine(said: &Said<'_>, ids: IdBook) -> Combined {
     let mut verifications = verified.verifications;
     verifications.extend(prior::carry_gaps(said, &mut spec_gaps));
     spec_gaps.sort_by_key(|gap| gap.id);
-    findings.sort_by(|a, b| finding::order(a, b));
+    findings.sort_by(finding::order);
     severity::mark_inline(&mut findings, said.caps, said.iteration);
 
     let mut dropped: Vec<Dropped> = said.reports.iter().flat_map(|report| report.dropped.iter().cloned()).collect();

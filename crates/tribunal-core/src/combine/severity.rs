@@ -1,8 +1,8 @@
 //! From what a reviewer said to a priority, in fixed steps (PR-75, with the lessons of PR-129 and PR-130).
 //!
-//! 1. the reviewer's severity, under its category's cap; 2. low confidence makes it a question, and nothing raises it again;
-//! 3. the gates: a blocker must be reachable or asymmetric, test code does not block, wide reach raises a suggestion once but
-//! never to a blocker, prose is minor; 4. the context's directives, last. Every difference is recorded with its reason.
+//! First the reviewer's severity, under its category's cap. Low confidence makes it a question, and nothing raises it again. Then
+//! the gates: a blocker must be reachable or asymmetric, test code does not block, wide reach raises a suggestion once but never
+//! to a blocker, prose is minor. The context's directives come last. Every difference is recorded with its reason.
 
 use super::Caps;
 use super::finding::{Draft, Finding, FindingOrigin, SeverityAdjustment};

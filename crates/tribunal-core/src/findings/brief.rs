@@ -217,7 +217,7 @@ pub fn numbered_diff(file: &ChangedFile) -> String {
 }
 
 /// Changes reviewers see: everything that was not skipped, code first and prose last.
-pub fn reading_order<'a>(change: &'a Change, keep: impl Fn(&ChangedFile) -> bool) -> Vec<&'a ChangedFile> {
+pub fn reading_order(change: &Change, keep: impl Fn(&ChangedFile) -> bool) -> Vec<&ChangedFile> {
     let mut files: Vec<&ChangedFile> = change.files.iter().filter(|file| keep(file)).collect();
     files.sort_by_key(|file| (file.is_prose(), file.is_test(), file.path.clone()));
     files

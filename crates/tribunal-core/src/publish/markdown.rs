@@ -97,7 +97,7 @@ mod tests {
         fn inert_text_never_has_a_tag_or_a_line_break(text in "\\PC{0,60}") {
             let out = inert(&text);
             prop_assert!(!out.contains('\n'));
-            prop_assert!(out.matches('`').count() % 2 == 0);
+            prop_assert!(out.matches('`').count().is_multiple_of(2));
         }
     }
 }
