@@ -80,10 +80,10 @@ impl Repository {
         for name in names {
             patterns.extend([format!("refs/remotes/*/{name}"), format!("refs/heads/{name}")]);
         }
-        let mut args = vec!["for-each-ref".to_owned(), "--format=%(refname) %(symref)".to_owned()];
+        let mut args = vec!["for-each-ref".to_owned(), "--format=%(refname)%00%(symref)".to_owned()];
         args.extend(patterns);
         let listed = self.run_text(args)?;
-        let refs: Vec<(&str, &str)> = listed.lines().filter_map(|line| line.split_once(' ')).collect();
+        let refs: Vec<(&str, &str)> = listed.lines().filter_map(|line| line.split_once('\0')).collect();
         let remote = |name: &str| name.strip_prefix("refs/remotes/").and_then(|rest| rest.split('/').next()).map(str::to_owned);
         let mut heads: Vec<_> = refs.iter().filter(|(_, target)| !target.is_empty()).collect();
         // `origin` first, then `upstream`, then whatever there is.
@@ -91,7 +91,8 @@ impl Repository {
             (remote(name).as_deref() != Some("origin"), remote(name).as_deref() != Some("upstream"), name.to_owned())
         };
         heads.sort_by_key(|(name, _)| rank(name));
-        if let Some((_, target)) = heads.first() {
+        // A remote's head may name a branch that was never fetched.
+        if let Some((_, target)) = heads.iter().find(|(_, target)| self.commit(target).is_ok()) {
             return Ok(Some((*target).to_owned()));
         }
         for name in names {

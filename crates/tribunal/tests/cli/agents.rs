@@ -1,7 +1,7 @@
 //! Command agents: any program as a reviewer, inside limits (issue 3, points 3 and 4).
 
 use super::sandbox::{
-    Document, NO_TLS, NO_TLS_RULE, SHARED_LIST_LINE, SHARED_LIST_RULE, Sandbox, answering, claim, finish, str_of,
+    Document, NO_TLS, NO_TLS_RULE, SHARED_LIST_LINE, SHARED_LIST_RULE, Sandbox, answering, claim, finish, open_when_read, str_of,
 };
 use serde_json::json;
 use std::time::{Duration, Instant};
@@ -399,7 +399,7 @@ fn reviewers_run_in_parallel() {
     // Opening a pipe for writing returns when its reader is there: when both returned, both agents are running at once.
     let writers: Vec<_> = ["b", "a"].map(|name| pipes.join(name)).into_iter().collect();
     let meet = std::thread::spawn(move || {
-        let open: Vec<_> = writers.iter().map(|pipe| std::fs::OpenOptions::new().write(true).open(pipe).unwrap()).collect();
+        let open: Vec<_> = writers.into_iter().map(open_when_read).collect();
         for mut pipe in open {
             std::io::Write::write_all(&mut pipe, b"go\n").unwrap();
         }

@@ -1,6 +1,6 @@
 //! A run killed at any point goes on to the same result (issue 3, "Accepted when"; design rule 13).
 
-use super::sandbox::{Document, NO_TLS, Sandbox, answering, claim, finish};
+use super::sandbox::{Document, NO_TLS, Sandbox, answering, claim, finish, open_when_read};
 use serde_json::json;
 use std::fs;
 use std::process::Stdio;
@@ -95,7 +95,7 @@ fn an_interrupted_run_says_how_to_go_on() {
     sandbox.seat("sdet", &script);
     let child = sandbox.command(&["review"]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     // Opening returns when the agent has opened its end, so the review is under way.
-    let writer = fs::OpenOptions::new().write(true).open(&pipe).unwrap();
+    let writer = open_when_read(pipe.clone());
     let kill = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(kill.success());
     let output = child.wait_with_output().unwrap();
@@ -104,7 +104,7 @@ fn an_interrupted_run_says_how_to_go_on() {
     assert_eq!(output.status.code(), Some(130), "{stderr}");
     assert!(stderr.contains("tribunal review --resume"), "{stderr}");
     let go_on = std::thread::spawn(move || {
-        std::io::Write::write_all(&mut fs::OpenOptions::new().write(true).open(&pipe).unwrap(), b"go\n").unwrap();
+        std::io::Write::write_all(&mut open_when_read(pipe), b"go\n").unwrap();
     });
     finish(sandbox.command(&["review", "--resume"]), b"").ends_with(0).prints("✓ sdet (helper)");
     go_on.join().unwrap();

@@ -338,3 +338,11 @@ pub fn claim(category: &str, evidence: &str, failure_mode: &str) -> Value {
         "severity": "factual", "evidence": evidence, "failure_mode": failure_mode, "mitigation": "Change it.",
     })
 }
+
+/// Opens a named pipe for writing, which succeeds once a reader is there. A reader that never comes fails the test instead of
+/// holding it up.
+pub fn open_when_read(pipe: PathBuf) -> fs::File {
+    let (sender, opened) = std::sync::mpsc::channel();
+    std::thread::spawn(move || sender.send(fs::OpenOptions::new().write(true).open(pipe)));
+    opened.recv_timeout(std::time::Duration::from_secs(60)).expect("nobody opened the pipe").unwrap()
+}
