@@ -94,7 +94,7 @@ pub fn is_test_path(path: &RepoPath) -> bool {
     let folder = lower.split('/').rev().skip(1).any(|part| {
         matches!(
             part,
-            "test"
+            "t" | "test"
                 | "tests"
                 | "testing"
                 | "__tests__"

@@ -80,7 +80,7 @@ fn is_suspect(line: &DiffLine, place: Place) -> bool {
             _ if is_tag(c) => !in_flag,
             '\u{FEFF}' if index == 0 && line.new_line == Some(1) => false,
             '\u{200B}'..='\u{200D}' | '\u{2060}' | '\u{FEFF}' => {
-                place == Place::Code && !is_spelling(before, after) && !is_literal(before, after)
+                place == Place::Code && !is_spelling(before, after) && !is_literal(before, after) && !is_comment(&line.text)
             }
             // Blank letters of Hangul: valid in names, and invisible.
             '\u{115F}' | '\u{1160}' | '\u{3164}' | '\u{FFA0}' => {
@@ -93,6 +93,11 @@ fn is_suspect(line: &DiffLine, place: Place) -> bool {
         }
     }
     false
+}
+
+/// A blank that came along with pasted prose does nothing in a comment; it matters where it splits a name.
+fn is_comment(line: &str) -> bool {
+    ["//", "#", "*", "/*", "--", ";"].iter().any(|start| line.trim_start().starts_with(start))
 }
 
 fn is_tag(c: char) -> bool {
