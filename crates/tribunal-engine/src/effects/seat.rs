@@ -2,7 +2,7 @@
 
 use super::Effects;
 use crate::{EngineError, Progress};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use tribunal_agent::AgentFailure;
 use tribunal_agent::command::CommandAgent;
@@ -11,12 +11,13 @@ use tribunal_agent::rules::scan::{Depth, Scan, scan};
 use tribunal_agent::sarif::SarifAgent;
 use tribunal_context::outline::outline;
 use tribunal_core::diff::change::{Change, ChangedFile};
+use tribunal_core::diff::language::{Language, is_test_path};
 use tribunal_core::findings::admit::{Gate, admit};
 use tribunal_core::findings::brief::{Assignment, reading_order};
 use tribunal_core::findings::key::{Outline, normalise_code};
 use tribunal_core::findings::report::{CleanCheck, PriorStatus, Report, Verification};
 use tribunal_core::findings::role::{Role, RoleInput};
-use tribunal_core::ids::RepoPath;
+use tribunal_core::ids::{CategoryCode, RepoPath};
 use tribunal_core::plan::files::Disposition;
 use tribunal_core::plan::panel::Seat;
 use tribunal_core::policy::config::AgentConfig;
@@ -165,7 +166,7 @@ impl Effects {
             .collect();
         let report = Report {
             findings: scanned.claims.iter().filter(|claim| role.owns(&claim.category)).cloned().collect(),
-            checked_clean: clean_checks(&self.rules, role, scanned, view.change),
+            checked_clean: clean_checks(&self.rules, role, scanned),
             prior: prior_statuses(role, view, scanned),
             ..Report::default()
         };
@@ -232,24 +233,33 @@ fn outlines(report: &Report, change: &Change) -> BTreeMap<RepoPath, Outline> {
 }
 
 /// A category is clean when rules of it really looked at something and nothing matched.
-fn clean_checks(rules: &RuleSet, role: &Role, scanned: &Scan, change: &Change) -> Vec<CleanCheck> {
+fn clean_checks(rules: &RuleSet, role: &Role, scanned: &Scan) -> Vec<CleanCheck> {
+    let found: BTreeSet<&CategoryCode> = scanned.claims.iter().map(|claim| &claim.category).collect();
+    let looked_at: Vec<Looked<'_>> = scanned
+        .depths
+        .iter()
+        .map(|(path, depth)| Looked {
+            path,
+            syntax: Language::of(path).filter(|_| *depth == Depth::Syntax),
+            is_test: is_test_path(path),
+        })
+        .collect();
     role.categories
         .iter()
-        .filter(|category| !scanned.claims.iter().any(|claim| claim.category == category.code))
+        .filter(|category| !found.contains(&category.code))
         .filter_map(|category| {
             let mut looked = 0;
-            let mut files = std::collections::BTreeSet::new();
+            let mut files = BTreeSet::new();
             for rule in rules.rules.iter().filter(|rule| rule.file.category == category.code) {
+                let seen = looked_at.iter().filter(|file| {
+                    let speaks =
+                        rule.file.rule.is_none() || file.syntax.is_some_and(|language| rule.file.languages.contains(&language));
+                    speaks && rule.looks_at(file.path, file.is_test)
+                });
                 let mut any = false;
-                for (path, depth) in &scanned.depths {
-                    let Some(file) = change.file(path) else { continue };
-                    let speaks = rule.file.rule.is_none()
-                        || (*depth == Depth::Syntax
-                            && file.language().is_some_and(|language| rule.file.languages.contains(&language)));
-                    if speaks && rule.looks_at(path, file.is_test()) {
-                        any = true;
-                        files.insert(path);
-                    }
+                for file in seen {
+                    any = true;
+                    files.insert(file.path);
                 }
                 looked += usize::from(any);
             }
@@ -259,6 +269,13 @@ fn clean_checks(rules: &RuleSet, role: &Role, scanned: &Scan, change: &Change) -
             })
         })
         .collect()
+}
+
+/// A scanned file, as far as it matters which rules could see it.
+struct Looked<'a> {
+    path: &'a RepoPath,
+    syntax: Option<Language>,
+    is_test: bool,
 }
 
 fn plural(count: usize) -> &'static str {

@@ -125,7 +125,10 @@ fn every_published_schema_compiles() {
 fn sarif_is_valid_against_the_official_schema() {
     let sandbox = everything();
     let sarif = sandbox.tribunal(&["review", "--format", "sarif"]).ends_with(3).json();
-    validates(SARIF_SCHEMA, &sarif);
+    // The published text has one pattern that is no ECMA regular expression (`language`: a stray bracket, mended in errata 01).
+    let stray = "^[a-zA-Z]{2}|^[a-zA-Z]{2}-[a-zA-Z]{2}]?$";
+    assert!(SARIF_SCHEMA.contains(stray));
+    validates(&SARIF_SCHEMA.replace(stray, "^[a-zA-Z]{2}(-[a-zA-Z]{2})?$"), &sarif);
     let results = sarif["runs"][0]["results"].as_array().unwrap();
     assert!(results.iter().all(|result| result["partialFingerprints"].as_object().is_some_and(|prints| !prints.is_empty())));
     assert!(results.iter().any(|result| result.get("fixes").is_some()), "{results:#?}");
