@@ -59,7 +59,7 @@ fn unpinned(file: &ChangedFile) -> Vec<&DiffLine> {
 }
 
 fn npm(line: &str) -> bool {
-    NPM.group(line).is_some_and(|source| !PIN.is_match(source) && !source.starts_with("https://registry.npmjs.org/"))
+    NPM.group(line).is_some_and(|source| !PIN.is_match(source) && !source.starts_with("https://registry."))
 }
 
 /// `x = { git = "…" }` in one line, or `git = "…"` in a section of its own; the pin may stand on a neighbour.
