@@ -58,9 +58,10 @@ fn leftovers(pages: &BTreeMap<String, String>) -> Result<Vec<PathBuf>> {
 
 fn pages() -> Result<BTreeMap<String, String>> {
     let mut pages = BTreeMap::new();
-    pages.insert("cli.md".to_owned(), clap_markdown::help_markdown_custom::<tribunal::cli::Cli>(
-            &clap_markdown::MarkdownOptions::new().show_footer(false),
-        ));
+    pages.insert(
+        "cli.md".to_owned(),
+        clap_markdown::help_markdown_custom::<tribunal::cli::Cli>(&clap_markdown::MarkdownOptions::new().show_footer(false)),
+    );
     for (name, schema) in tribunal::schemas::ALL {
         pages.insert(format!("schema/{name}.json"), tribunal::schemas::schema(schema));
     }

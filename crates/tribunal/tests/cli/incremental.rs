@@ -266,16 +266,14 @@ fn a_yes_counts_only_with_a_note() {
 #[test]
 fn a_reviewer_is_told_its_own_open_findings() {
     let sandbox = reviewed();
-    let script = format!(
-        "brief=$(cat)\nseen=\nfor id in F1 F2; do case \"$brief\" in *\"\\\"id\\\":\\\"$id\\\"\"*) seen=\"$seen $id\";; esac; done\n\
+    let script = "brief=$(cat)\nseen=\nfor id in F1 F2; do case \"$brief\" in *\"\\\"id\\\":\\\"$id\\\"\"*) seen=\"$seen $id\";; esac; done\n\
          case \"$brief\" in *prior_fix_range*) seen=\"$seen range\";; esac\n\
-         cat <<REPORT\n{{\"findings\": [{{\"category\": \"E1\", \"file\": \"app.py\", \"confidence\": \"high\", \"blast\": \"local\",\n\
-         \"justification\": \"reachable\", \"evidence\": \"LIMIT = 3\", \"failure_mode\": \"told:$seen\", \"mitigation\": \"m\"}}]}}\nREPORT\n"
-    );
+         cat <<REPORT\n{\"findings\": [{\"category\": \"E1\", \"file\": \"app.py\", \"confidence\": \"high\", \"blast\": \"local\",\n\
+         \"justification\": \"reachable\", \"evidence\": \"LIMIT = 3\", \"failure_mode\": \"told:$seen\", \"mitigation\": \"m\"}]}\nREPORT\n";
     // The same configuration in both reviews, so that the second one is incremental.
     sandbox.seat("staff-engineer", &answering(&json!({ "findings": [] })));
     sandbox.review(&[]).ends_with(1);
-    sandbox.script("helper.sh", &script);
+    sandbox.script("helper.sh", script);
     sandbox.write("app.py", format!("{SHARED_LIST}\n\nLIMIT = 3\n"));
     sandbox.commit("More");
     let review = sandbox.review(&[]).ends_with(1);
