@@ -6,6 +6,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod command;
+pub mod model;
 pub mod process;
 pub mod rules;
 pub mod sandbox;

@@ -54,7 +54,7 @@ pub fn run(invocation: &Invocation<'_>) -> Result<Printed, AgentFailure> {
     let writable = vec![PathBuf::from(invocation.directory), PathBuf::from(invocation.scratch)];
     confine(&mut command, &Limits { writable, network: invocation.network });
     let child = command.spawn().map_err(|error| AgentFailure::Failed(format!("`{program}` cannot be started: {error}")))?;
-    supervise(child, invocation)
+    supervise(child, invocation.input.clone(), invocation.timeout)
 }
 
 enum Event {
@@ -84,18 +84,18 @@ fn note(id: u32, is_running: bool) {
     }
 }
 
-fn supervise(child: Child, invocation: &Invocation<'_>) -> Result<Printed, AgentFailure> {
+/// Feeds a child of [`own_group`], hears it out, and ends it with everything it started.
+pub(crate) fn supervise(child: Child, input: Vec<u8>, timeout: Duration) -> Result<Printed, AgentFailure> {
     let id = child.id();
     note(id, true);
-    let answer = listen(child, invocation);
+    let answer = listen(child, input, timeout);
     note(id, false);
     answer
 }
 
-fn listen(mut child: Child, invocation: &Invocation<'_>) -> Result<Printed, AgentFailure> {
-    let deadline = Instant::now() + invocation.timeout;
+fn listen(mut child: Child, input: Vec<u8>, timeout: Duration) -> Result<Printed, AgentFailure> {
+    let deadline = Instant::now() + timeout;
     let (sender, events) = mpsc::channel();
-    let input = invocation.input.clone();
     let stdin = child.stdin.take();
     // A program may answer without reading its brief; the broken pipe is then nobody's problem.
     std::thread::spawn(move || stdin.map(|mut stdin| stdin.write_all(&input)));
@@ -118,7 +118,7 @@ fn listen(mut child: Child, invocation: &Invocation<'_>) -> Result<Printed, Agen
             Ok(Event::Talk(bytes)) => stderr = Some(bytes),
             Err(_) => {
                 kill_group(&mut child);
-                return Err(AgentFailure::TimedOut { after_seconds: invocation.timeout.as_secs() });
+                return Err(AgentFailure::TimedOut { after_seconds: timeout.as_secs() });
             }
         }
     }
@@ -139,7 +139,7 @@ fn listen(mut child: Child, invocation: &Invocation<'_>) -> Result<Printed, Agen
         }
     }
     kill_group(&mut child);
-    Err(AgentFailure::TimedOut { after_seconds: invocation.timeout.as_secs() })
+    Err(AgentFailure::TimedOut { after_seconds: timeout.as_secs() })
 }
 
 fn read_bounded(from: &mut impl Read, limit: usize) -> Result<Vec<u8>, String> {
@@ -159,13 +159,13 @@ fn read_bounded(from: &mut impl Read, limit: usize) -> Result<Vec<u8>, String> {
 }
 
 #[cfg(unix)]
-fn own_group(command: &mut Command) {
+pub(crate) fn own_group(command: &mut Command) {
     use std::os::unix::process::CommandExt as _;
     command.process_group(0);
 }
 
 #[cfg(not(unix))]
-fn own_group(_command: &mut Command) {}
+pub(crate) fn own_group(_command: &mut Command) {}
 
 /// Ends the child and everything it started that stayed in its group.
 fn kill_group(child: &mut Child) {

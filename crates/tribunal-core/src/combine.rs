@@ -8,6 +8,7 @@ pub mod dedup;
 pub mod finding;
 pub mod hygiene;
 pub mod identity;
+pub mod opinion;
 pub mod prior;
 pub mod severity;
 pub mod verdict;

@@ -9,6 +9,8 @@ pub mod anchor;
 pub mod brief;
 pub mod category;
 pub mod key;
+pub mod leak;
+pub mod plain;
 pub mod race;
 pub mod report;
 pub mod role;

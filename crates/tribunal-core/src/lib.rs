@@ -8,6 +8,8 @@
 // Tests may stop at the first surprise; nothing else may.
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
+pub mod budget;
+pub mod call;
 pub mod combine;
 pub mod diff;
 pub mod findings;
@@ -15,5 +17,6 @@ pub mod ids;
 pub mod plan;
 pub mod policy;
 pub mod procedure;
+pub mod prompt;
 pub mod publish;
 pub mod report;

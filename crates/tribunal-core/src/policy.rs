@@ -1,5 +1,8 @@
 //! What people may set, what it means, and where each value came from.
 
+pub mod agents;
 pub mod config;
 pub mod context;
+pub mod keys;
 pub mod layers;
+pub mod panel;

@@ -1,8 +1,15 @@
 //! Effects of the review procedure: `run(effect) -> input`. Running one twice does no harm, and none of them posts anything.
 
+pub mod ask;
+mod given;
+mod opinion;
+mod schemas;
 mod seat;
+mod thinking;
+mod warm;
 
 use crate::{EngineError, Listener, Progress};
+use ask::Agents;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 use tribunal_agent::rules::compile::RuleSet;
@@ -17,11 +24,13 @@ use tribunal_core::diff::parse::parse_diff;
 use tribunal_core::ids::{FindingId, FindingKey, RepoPath, RunId};
 use tribunal_core::plan::files::summarise;
 use tribunal_core::plan::mode::LastReview;
+use tribunal_core::policy::agents::{AgentConfig, Means};
 use tribunal_core::procedure::review::{ChangeRead, Effect, Input, LastKnown, Phase, State, Target};
 use tribunal_core::report::document::Document;
 use tribunal_forge::git::change::ReadChange;
 use tribunal_forge::git::{GitError, Repository};
 use tribunal_store::Ledger;
+use warm::WarmUp;
 
 /// What effects need. The caches only save work: everything in them can be read again from git and the ledger.
 pub struct Effects {
@@ -29,14 +38,26 @@ pub struct Effects {
     pub repository: Option<Arc<Repository>>,
     pub rules: Arc<RuleSet>,
     pub listener: Listener,
+    pub agents: Agents,
+    warm: WarmUp,
     change: OnceLock<Arc<ReadChange>>,
     scan: OnceLock<Result<Arc<Scan>, RuleError>>,
     window: OnceLock<Arc<BTreeMap<RepoPath, AddedLines>>>,
 }
 
 impl Effects {
-    pub fn new(ledger: Arc<Ledger>, repository: Option<Arc<Repository>>, rules: Arc<RuleSet>, listener: Listener) -> Self {
-        Self { ledger, repository, rules, listener, change: OnceLock::new(), scan: OnceLock::new(), window: OnceLock::new() }
+    pub fn new(repository: Option<Arc<Repository>>, rules: Arc<RuleSet>, agents: Agents, listener: Listener) -> Self {
+        Self {
+            ledger: Arc::clone(agents.ledger()),
+            repository,
+            rules,
+            listener,
+            agents,
+            warm: WarmUp::default(),
+            change: OnceLock::new(),
+            scan: OnceLock::new(),
+            window: OnceLock::new(),
+        }
     }
 
     pub async fn run(self: Arc<Self>, effect: Effect, state: Arc<State>, case_id: Arc<str>) -> Result<Input, EngineError> {
@@ -44,8 +65,16 @@ impl Effects {
             Effect::ReadChange => self.read_change(state, &case_id).await,
             Effect::RunSeat(seat) => {
                 let patch = self.patch_bytes(&state.request.target).await?;
+                let means = state.request.policy.agents.get(&seat.agent).map(AgentConfig::means);
+                if matches!(means, Some(Means::Model(..) | Means::Cli(..))) {
+                    return self.run_thinking_seat(seat, state, case_id, patch).await;
+                }
                 let (worker, state) = (Arc::clone(&self), Arc::clone(&state));
                 blocking(move || worker.run_seat(seat, &state, patch)).await?
+            }
+            Effect::Verify(agent) => {
+                let patch = self.patch_bytes(&state.request.target).await?;
+                self.verify(agent, state, case_id, patch).await
             }
         }
     }
@@ -146,7 +175,7 @@ impl Effects {
 
     /// What changed since the last review; nothing in a full one.
     fn window(&self, state: &State) -> Result<Option<Arc<BTreeMap<RepoPath, AddedLines>>>, GitError> {
-        let Phase::Reviewing(reviewing) = &state.phase else { return Ok(None) };
+        let (Phase::Reviewing(reviewing) | Phase::Verifying(reviewing)) = &state.phase else { return Ok(None) };
         let Some(since) = &reviewing.plan.since else { return Ok(None) };
         if let Some(window) = self.window.get() {
             return Ok(Some(Arc::clone(window)));

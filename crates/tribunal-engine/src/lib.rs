@@ -4,6 +4,7 @@
 pub mod effects;
 pub mod host;
 
+use tribunal_core::ids::AgentName;
 use tribunal_core::plan::panel::Seat;
 
 /// Seen by whoever shows progress.
@@ -13,6 +14,7 @@ pub enum Progress {
     Reading,
     SeatStarted(Seat),
     SeatFinished { seat: Seat, findings: usize, failure: Option<String> },
+    Verifying { agent: AgentName, findings: usize },
 }
 
 pub type Listener = std::sync::Arc<dyn Fn(Progress) + Send + Sync>;

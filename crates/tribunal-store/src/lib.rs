@@ -23,9 +23,10 @@ pub enum StoreError {
 }
 
 /// Layout of the tables. Raised with every change; each step is a migration below.
-const LAYOUT: i64 = 1;
+const LAYOUT: i64 = 2;
 
-const MIGRATIONS: [&str; 1] = [r"
+const MIGRATIONS: [&str; 2] = [
+    r"
 CREATE TABLE run (
     id TEXT PRIMARY KEY, case_id TEXT NOT NULL, procedure TEXT NOT NULL, created_at INTEGER NOT NULL,
     seq INTEGER NOT NULL, state TEXT NOT NULL, settled INTEGER NOT NULL
@@ -41,7 +42,18 @@ CREATE TABLE document (
 CREATE INDEX document_by_case ON document (case_id, at);
 CREATE TABLE finding_name (case_id TEXT NOT NULL, key TEXT NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (case_id, key)) STRICT;
 CREATE TABLE blob (digest TEXT PRIMARY KEY, bytes BLOB NOT NULL) STRICT;
-"];
+",
+    r"
+CREATE TABLE call (
+    key TEXT PRIMARY KEY, run TEXT NOT NULL, case_id TEXT NOT NULL, month TEXT NOT NULL, at INTEGER NOT NULL, slot TEXT NOT NULL,
+    agent TEXT NOT NULL, question_hash TEXT NOT NULL, question TEXT,
+    reserved INTEGER NOT NULL, cost INTEGER, tokens INTEGER NOT NULL, answer TEXT
+) STRICT;
+CREATE INDEX call_by_run ON call (run);
+CREATE INDEX call_by_case ON call (case_id);
+CREATE INDEX call_by_month ON call (month);
+",
+];
 
 pub struct Ledger {
     pool: SqlitePool,
@@ -104,6 +116,10 @@ pub struct StepRow<'a> {
     pub names: &'a [(String, i64)],
 }
 
+mod calls;
+
+pub use calls::{CallRow, SpendBy, Spending, Totals};
+
 impl Ledger {
     pub async fn open(path: &Path) -> Result<Self, StoreError> {
         let failed = |source| StoreError::Open { path: path.display().to_string(), source };
@@ -134,7 +150,7 @@ impl Ledger {
         for migration in MIGRATIONS.iter().skip(usize::try_from(found).unwrap_or(0)) {
             sqlx::raw_sql(*migration).execute(&mut *transaction).await?;
         }
-        sqlx::raw_sql("PRAGMA user_version = 1").execute(&mut *transaction).await?;
+        sqlx::raw_sql(sqlx::AssertSqlSafe(format!("PRAGMA user_version = {LAYOUT}"))).execute(&mut *transaction).await?;
         transaction.commit().await?;
         Ok(())
     }

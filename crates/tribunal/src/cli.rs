@@ -80,6 +80,20 @@ pub enum Command {
     },
     /// Check the set-up and say what is missing
     Doctor,
+    /// List the agents that are configured and those found on this machine
+    Agents {
+        #[command(subcommand)]
+        command: Option<AgentsCommand>,
+        #[arg(long, value_enum, default_value_t = ListFormat::Text)]
+        format: ListFormat,
+    },
+    /// What agents have cost, by month, change, run or agent
+    Spend {
+        #[arg(long, value_enum, default_value_t = SpendArg::Month)]
+        by: SpendArg,
+        #[arg(long, value_enum, default_value_t = ListFormat::Text)]
+        format: ListFormat,
+    },
     /// Configuration
     Config {
         #[command(subcommand)]
@@ -115,6 +129,20 @@ pub enum Command {
         #[arg(value_enum)]
         name: SchemaName,
     },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum AgentsCommand {
+    /// Ask an agent one tiny question, and show what it took
+    Test { name: String },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SpendArg {
+    Month,
+    Change,
+    Run,
+    Agent,
 }
 
 #[derive(Debug, Subcommand)]
@@ -241,7 +269,19 @@ pub struct ReviewArgs {
     /// Go on with a run that was killed: the newest of this repository, or the one named
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "")]
     pub resume: Option<String>,
-    /// Say what would be reviewed and by whom, and stop
+    /// Have this agent play every role, whatever [panel] says
+    #[arg(long, value_name = "NAME", conflicts_with = "resume")]
+    pub agent: Option<String>,
+    /// Spend at most this much on this run
+    #[arg(long, value_name = "DOLLARS", conflicts_with = "resume")]
+    pub budget: Option<f64>,
+    /// Keep every question beside its answer in the ledger; answers are kept anyway
+    #[arg(long)]
+    pub record: bool,
+    /// Give the answers that agents gave in an earlier run instead of asking them
+    #[arg(long, value_name = "RUN", conflicts_with = "resume")]
+    pub play: Option<String>,
+    /// Say what would be reviewed, by whom and what it may cost, and stop
     #[arg(long, conflicts_with = "resume")]
     pub dry_run: bool,
     #[command(flatten)]

@@ -1,5 +1,6 @@
 //! One file per command.
 
+mod agents;
 mod compare;
 mod config;
 mod demo;
@@ -9,9 +10,10 @@ mod history;
 mod init;
 mod review;
 mod rules;
+mod spend;
 mod trust;
 
-use crate::cli::{Cli, Colour, Command, ConfigCommand};
+use crate::cli::{AgentsCommand, Cli, Colour, Command, ConfigCommand};
 use crate::situation::{Situation, exit};
 use clap::CommandFactory as _;
 
@@ -30,6 +32,9 @@ pub fn dispatch(cli: Cli) -> Result<u8, Situation> {
         Command::Compare { before, after, format } => block_on(compare::run(&before, &after, format)),
         Command::Init { dry_run, force } => init::run(dry_run, force),
         Command::Doctor => doctor::run(),
+        Command::Agents { command: None, format } => agents::list(format),
+        Command::Agents { command: Some(AgentsCommand::Test { name }), .. } => block_on(agents::test(name)),
+        Command::Spend { by, format } => block_on(spend::run(by, format)),
         Command::Config { command: ConfigCommand::Show { format } } => config::show(format),
         Command::Trust { dry_run, yes } => trust::run(dry_run, yes),
         Command::Explain { name } => explain::run(&name),

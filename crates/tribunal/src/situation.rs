@@ -17,6 +17,7 @@ pub mod exit {
     pub const FINDINGS: u8 = 1;
     pub const USAGE: u8 = 2;
     pub const INCOMPLETE: u8 = 3;
+    pub const BUDGET: u8 = 4;
     pub const NOT_YET: u8 = 75;
 }
 

@@ -6,16 +6,21 @@ pub mod target;
 
 use crate::situation::{Situation, exit};
 use guidance::Guidance;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tribunal_agent::rules::compile::RuleSet;
 use tribunal_agent::rules::load;
+use tribunal_core::budget::Budget;
 use tribunal_core::findings::key::sha256_hex;
 use tribunal_core::findings::role::{Role, built_in_roles, merge_roles, parse_role};
-use tribunal_core::ids::{RoleName, Sha};
+use tribunal_core::ids::{AgentName, RoleName, Sha};
 use tribunal_core::policy::config::Policy;
+use tribunal_core::policy::keys::held_back;
 use tribunal_core::policy::layers::{Layer, Merged, environment_layer, merge_layers, read_layer};
+use tribunal_core::policy::panel::Player;
 use tribunal_core::procedure::review::Request;
+use tribunal_core::prompt::prompts_hash;
 use tribunal_forge::git::Repository;
 use tribunal_store::Ledger;
 
@@ -26,6 +31,7 @@ pub const ENGINE: &str = env!("CARGO_PKG_VERSION");
 pub struct Person {
     pub config: PathBuf,
     pub state: PathBuf,
+    pub cache: PathBuf,
 }
 
 impl Person {
@@ -38,7 +44,11 @@ impl Person {
                 .unwrap_or_else(|| home.join(usual))
                 .join("tribunal")
         };
-        Self { config: folder("XDG_CONFIG_HOME", ".config"), state: folder("XDG_STATE_HOME", ".local/state") }
+        Self {
+            config: folder("XDG_CONFIG_HOME", ".config"),
+            state: folder("XDG_STATE_HOME", ".local/state"),
+            cache: folder("XDG_CACHE_HOME", ".cache"),
+        }
     }
 }
 
@@ -53,6 +63,28 @@ pub struct Setup {
     pub fingerprint: String,
     /// Hash over the rules alone.
     pub rules_hash: String,
+}
+
+impl Setup {
+    /// One agent for every role, for a single run.
+    pub fn play_all(&mut self, name: &str) -> Result<(), Situation> {
+        let agent = AgentName::from(name);
+        if !self.policy.agents.contains_key(&agent) {
+            let known: Vec<&str> = self.policy.agents.keys().map(AgentName::as_str).collect();
+            return Err(Situation::new("unknown-agent", exit::USAGE, format!("there is no [agents.{name}]"))
+                .help(format!("configured here: {}", known.join(", "))));
+        }
+        for players in self.policy.panel.values_mut() {
+            *players = vec![Player { agent: agent.clone(), fallback: Vec::new(), samples: 1 }];
+        }
+        self.fingerprint = fingerprint(&self.policy, &self.roles, &self.rules_hash);
+        Ok(())
+    }
+}
+
+/// Private folders for agent CLIs: not under the shared temporary folder, whose neighbours some of them distrust.
+pub fn scratch_root() -> PathBuf {
+    Person::here().cache.join("agents")
 }
 
 pub fn discover() -> Result<Repository, Situation> {
@@ -106,8 +138,10 @@ pub fn set_up(repository: Option<&Repository>, flags: Option<Layer>) -> Result<S
         Some(repository) => Guidance::in_force(repository, guidance_base(repository).as_ref(), &person)?,
         None => Guidance::default(),
     };
+    let mut repository_source = None;
     if let Some((source, text)) = guidance.config() {
         layers.push(read_layer(&source, text)?);
+        repository_source = Some(source);
     }
     layers.push(environment_layer(
         std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))),
@@ -121,7 +155,14 @@ pub fn set_up(repository: Option<&Repository>, flags: Option<Layer>) -> Result<S
         .collect::<Result<Vec<_>, Situation>>()?;
     let roles = merge_roles(built_in_roles()?, added)?;
     let names: Vec<RoleName> = roles.iter().map(|role| role.name.clone()).collect();
-    let policy = Policy::new(&merged.config, &names)?;
+    let mut policy = Policy::new(&merged.config, &names)?;
+    let is_theirs = |name: &str| {
+        repository_source.is_some() && merged.origins.get(name).map(|(source, _)| source) == repository_source.as_ref()
+    };
+    let theirs = policy.agents.iter().filter(|(name, _)| is_theirs(&format!("agents.{name}")));
+    // A repository that trusts itself is no news.
+    let hosts: &[String] = if is_theirs("trusted_hosts") { &[] } else { &merged.config.trusted_hosts };
+    policy.held_back = held_back(theirs, hosts);
     let rules = rules(&guidance, &policy.disabled_rules)?;
     let rules_hash = rules_hash(&guidance);
     let fingerprint = fingerprint(&policy, &roles, &rules_hash);
@@ -183,7 +224,9 @@ fn rules_hash(guidance: &Guidance) -> String {
 }
 
 fn fingerprint(policy: &Policy, roles: &[Role], rules_hash: &str) -> String {
-    let policy = serde_json::to_string(policy).unwrap_or_default();
+    // Limits and prices change what a review costs, not what it says.
+    let policy = Policy { budget: Budget::default(), prices: BTreeMap::new(), ..policy.clone() };
+    let policy = serde_json::to_string(&policy).unwrap_or_default();
     let roles = serde_json::to_string(roles).unwrap_or_default();
-    sha256_hex(format!("{rules_hash}\n{policy}\n{roles}").as_bytes())
+    sha256_hex(format!("{rules_hash}\n{policy}\n{roles}\n{}", prompts_hash()).as_bytes())
 }

@@ -12,6 +12,7 @@ mod cli {
     mod incremental;
     mod kill;
     mod ledger;
+    mod models;
     mod output;
     mod sandbox;
     mod sarif_agent;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::combine::verdict::{FailLevel, Outcome, Verdict, exit_code, outcome, verdict};
+use crate::combine::verdict::{FailLevel, HoldUp, Outcome, Verdict, exit_code, outcome, verdict};
 use crate::findings::admit::{Batch, Gate, admit};
 use crate::findings::report::{Claim, PriorStatus, Report, Verification};
 use crate::findings::role::built_in_roles;
@@ -43,6 +43,11 @@ fn said(claims: Vec<Claim>) -> Vec<Said1> {
     claims.into_iter().map(|claim| Said1 { role: role_of(claim.category.as_str()), agent: "a".into(), claim }).collect()
 }
 
+/// Any finding, for tests that change what they are about.
+pub fn sample_finding() -> Finding {
+    combined(vec![claim("E5", 3)]).findings.remove(0)
+}
+
 fn role_of(category: &str) -> &'static str {
     match category.chars().next() {
         Some('S') => "security-reviewer",
@@ -67,6 +72,7 @@ fn reports(all: &[Said1]) -> Vec<AdmittedReport> {
                 window: None,
                 has_repo: true,
                 spec: Some("The spec."),
+                watch: None,
             };
             admit(Report { findings: vec![said.claim.clone()], ..Report::default() }, &gate)
         })
@@ -298,11 +304,11 @@ fn verdicts_follow_the_map() {
 #[test]
 fn exit_codes_follow_the_outcome() {
     let findings = combined(vec![claim("E5", 1)]).findings;
-    assert_eq!(exit_code(outcome(&findings, 0, true), &findings, FailLevel::P0), 0);
-    assert_eq!(exit_code(outcome(&findings, 0, true), &findings, FailLevel::P1), 1);
-    assert_eq!(exit_code(outcome(&findings, 0, false), &findings, FailLevel::P0), 3);
-    assert_eq!(exit_code(outcome(&[], 0, false), &[], FailLevel::P0), 3);
-    assert_eq!(exit_code(Outcome::NotRun, &[], FailLevel::Never), 2);
+    assert_eq!(exit_code(outcome(&findings, 0, true), HoldUp::Other, &findings, FailLevel::P0), 0);
+    assert_eq!(exit_code(outcome(&findings, 0, true), HoldUp::Other, &findings, FailLevel::P1), 1);
+    assert_eq!(exit_code(outcome(&findings, 0, false), HoldUp::Other, &findings, FailLevel::P0), 3);
+    assert_eq!(exit_code(outcome(&[], 0, false), HoldUp::Other, &[], FailLevel::P0), 3);
+    assert_eq!(exit_code(Outcome::NotRun, HoldUp::Other, &[], FailLevel::Never), 2);
 }
 
 /// PR-59: a category with an open finding is not clean, whoever says so.

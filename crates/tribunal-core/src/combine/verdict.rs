@@ -160,11 +160,25 @@ impl FailLevel {
     }
 }
 
+/// Why a review is incomplete, as far as the exit code tells it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HoldUp {
+    /// A cap was reached.
+    Budget,
+    /// Only quota or an outage: the same command may succeed later.
+    Outage,
+    Other,
+}
+
 /// Design section 8. Incomplete outranks findings: a green-looking code for half a review would be a lie, and so would "only
 /// findings".
-pub fn exit_code(outcome: Outcome, findings: &[Finding], fail_level: FailLevel) -> u8 {
+pub fn exit_code(outcome: Outcome, hold_up: HoldUp, findings: &[Finding], fail_level: FailLevel) -> u8 {
     match outcome {
-        Outcome::Incomplete => 3,
+        Outcome::Incomplete => match hold_up {
+            HoldUp::Budget => 4,
+            HoldUp::Outage => 75,
+            HoldUp::Other => 3,
+        },
         Outcome::NotRun => 2,
         Outcome::Clean => 0,
         Outcome::Findings => u8::from(findings.iter().any(|finding| fail_level.is_reached_by(finding.p_code))),

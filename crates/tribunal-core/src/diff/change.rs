@@ -37,6 +37,18 @@ pub enum FileStatus {
     Copied,
 }
 
+impl FileStatus {
+    pub fn word(self) -> &'static str {
+        match self {
+            FileStatus::Added => "added",
+            FileStatus::Deleted => "deleted",
+            FileStatus::Modified => "modified",
+            FileStatus::Renamed => "renamed",
+            FileStatus::Copied => "copied",
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FileContent {
     Text,

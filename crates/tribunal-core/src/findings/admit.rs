@@ -5,6 +5,7 @@
 use super::anchor::{Anchor, AnchorFailure, anchor};
 use super::category::{Category, slugify};
 use super::key::Outline;
+use super::leak::{Leak, Watch};
 use super::race::{RaceTag, is_race, race_tag};
 use super::report::{Claim, CleanCheck, DropSignal, Fix, PriorStatus, Report, Unread};
 use super::role::Role;
@@ -82,6 +83,8 @@ pub enum DropReason {
     SelfIntroduced,
     Dismissed,
     OutOfScope,
+    LeakedSecret,
+    TooMany,
 }
 
 impl DropReason {
@@ -101,6 +104,8 @@ impl DropReason {
             DropReason::SelfIntroduced => "about code that the last fix wrote",
             DropReason::Dismissed => "dismissed earlier, and nothing new is known",
             DropReason::OutOfScope => "outside the scope that the change declares",
+            DropReason::LeakedSecret => "its text held a secret of this machine",
+            DropReason::TooMany => "the reviewer reported more than anyone would read",
         }
     }
 }
@@ -127,13 +132,21 @@ pub struct Gate<'a> {
     pub window: Option<&'a BTreeMap<RepoPath, AddedLines>>,
     pub has_repo: bool,
     pub spec: Option<&'a str>,
+    /// Set for agents that write prose of their own: it is made harmless, and may not carry a secret out.
+    pub watch: Option<&'a Watch>,
 }
 
+/// More is noise, whoever says it.
+const MAX_CLAIMS: usize = 200;
 /// A line that people read stays a line: longer text is cut, with a sign that it was.
 const MAX_LINE_CHARS: usize = 400;
 const MAX_DETAILS_CHARS: usize = 4_000;
 
 pub fn admit(report: Report, gate: &Gate<'_>) -> AdmittedReport {
+    let report = match gate.watch {
+        Some(watch) => harmless_asides(report, watch),
+        None => report,
+    };
     let mut admitted = AdmittedReport {
         not_applicable: report.not_applicable.into_iter().filter(|code| gate.role.owns(code)).collect(),
         checked_clean: report.checked_clean.into_iter().filter(|check| gate.role.owns(&check.category)).collect(),
@@ -142,10 +155,15 @@ pub fn admit(report: Report, gate: &Gate<'_>) -> AdmittedReport {
         unread: report.unread,
         ..AdmittedReport::default()
     };
-    for claim in report.findings {
+    for (n, claim) in report.findings.into_iter().enumerate() {
         let (category, path) = (claim.category.clone(), claim.file.clone());
-        let text = one_line(&claim.failure_mode);
-        match admit_claim(claim, gate) {
+        let claim = match gate.watch {
+            _ if n >= MAX_CLAIMS => Err(DropReason::TooMany),
+            Some(watch) => harmless(claim, watch),
+            None => Ok(claim),
+        };
+        let text = claim.as_ref().map(|claim| one_line(&claim.failure_mode)).unwrap_or_default();
+        match claim.and_then(|claim| admit_claim(claim, gate)) {
             Ok(finding) => admitted.findings.push(finding),
             Err(reason) => admitted.dropped.push(Dropped {
                 role: gate.role.name.clone(),
@@ -222,6 +240,58 @@ fn admit_claim(claim: Claim, gate: &Gate<'_>) -> Result<Admitted, DropReason> {
         is_test: file.is_test(),
         is_prose: file.is_prose(),
     })
+}
+
+/// Whether any text of a report repeats the run's canary: then the agent was turned, and nothing it said is kept.
+pub fn repeats_canary(report: &Report, watch: &Watch) -> bool {
+    serde_json::to_string(report).is_ok_and(|text| watch.leak(&text) == Some(Leak::Canary))
+}
+
+/// A claim whose prose is harmless, or none at all if it carries a secret of ours. A key of known shape that the change itself may
+/// hold is only taken out: the finding about it is worth having.
+fn harmless(claim: Claim, watch: &Watch) -> Result<Claim, DropReason> {
+    let texts = [Some(&claim.evidence), Some(&claim.failure_mode), Some(&claim.mitigation), claim.details.as_ref()];
+    let more =
+        [claim.notes.as_ref(), claim.slug.as_ref(), claim.spec_quote.as_ref(), claim.fix.as_ref().map(|fix| &fix.replacement)];
+    if texts.into_iter().chain(more).flatten().chain(&claim.questions).any(|text| watch.leak(text).is_some()) {
+        return Err(DropReason::LeakedSecret);
+    }
+    Ok(Claim {
+        evidence: crate::prompt::hidden(&claim.evidence),
+        failure_mode: prose(&claim.failure_mode),
+        mitigation: prose(&claim.mitigation),
+        details: claim.details.as_deref().map(prose),
+        notes: claim.notes.as_deref().map(prose),
+        questions: claim.questions.iter().map(|text| prose(text)).collect(),
+        // Only rules and linters have rules.
+        rule: None,
+        ..claim
+    })
+}
+
+/// The same for what is said beside the findings.
+fn harmless_asides(report: Report, watch: &Watch) -> Report {
+    let kept = |text: &str| if watch.leak(text).is_some() { String::new() } else { prose(text) };
+    Report {
+        checked_clean: report
+            .checked_clean
+            .into_iter()
+            .map(|check| CleanCheck { evidence: kept(&check.evidence), ..check })
+            .collect(),
+        prior: report.prior.into_iter().map(|status| PriorStatus { note: kept(&status.note), ..status }).collect(),
+        missing_prerequisites: report
+            .missing_prerequisites
+            .iter()
+            .map(|text| kept(text))
+            .filter(|text| !text.is_empty())
+            .collect(),
+        unread: report.unread.into_iter().map(|unread| Unread { reason: kept(&unread.reason), ..unread }).collect(),
+        ..report
+    }
+}
+
+fn prose(text: &str) -> String {
+    super::plain::plain(&super::leak::masked(text).0)
 }
 
 fn check_window(gate: &Gate<'_>, file: &ChangedFile, anchor: &Anchor) -> Result<(), DropReason> {

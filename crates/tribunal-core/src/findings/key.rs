@@ -39,6 +39,22 @@ impl Outline {
     }
 }
 
+impl Outline {
+    pub fn symbols(&self) -> &[Symbol] {
+        &self.symbols
+    }
+
+    /// The smallest symbol around a line.
+    pub fn innermost(&self, line: u32) -> Option<&Symbol> {
+        let around = self.symbols.iter().filter(|symbol| symbol.start_line <= line && line <= symbol.end_line);
+        around.min_by_key(|symbol| symbol.end_line - symbol.start_line)
+    }
+
+    pub fn begins_at(&self, line: u32) -> bool {
+        self.symbols.iter().any(|symbol| symbol.start_line == line)
+    }
+}
+
 /// What a formatter may change without changing the code: white space, quotes' style, commas before a closing bracket,
 /// semicolons at the end, brackets around nothing.
 pub fn normalise_code(code: &str) -> String {

@@ -31,6 +31,45 @@ pub struct Report {
     pub unread: Vec<Unread>,
 }
 
+/// One report from those on the parts of a change. A category is clean, or does not apply, only if every part says so.
+pub fn join(reports: Vec<Report>) -> Report {
+    let mut joined = Report::default();
+    let clean_in_all = |category: &CategoryCode, all: &[Report]| {
+        all.iter().all(|report| {
+            report.checked_clean.iter().any(|check| &check.category == category) || report.not_applicable.contains(category)
+        })
+    };
+    let inapplicable_in_all =
+        |category: &CategoryCode, all: &[Report]| all.iter().all(|report| report.not_applicable.contains(category));
+    for report in &reports {
+        for check in &report.checked_clean {
+            let known = joined.checked_clean.iter().any(|known| known.category == check.category);
+            if !known && clean_in_all(&check.category, &reports) {
+                joined.checked_clean.push(check.clone());
+            }
+        }
+        for category in &report.not_applicable {
+            if !joined.not_applicable.contains(category) && inapplicable_in_all(category, &reports) {
+                joined.not_applicable.push(category.clone());
+            }
+        }
+    }
+    for report in reports {
+        joined.findings.extend(report.findings);
+        joined.unread.extend(report.unread);
+        joined.missing_prerequisites.extend(report.missing_prerequisites);
+        // A part in which a defect's code does not stand cannot say that it is gone: only the clearest answer counts.
+        for status in report.prior {
+            match joined.prior.iter_mut().find(|known| known.id == status.id) {
+                Some(known) if known.verification == Verification::Unclear => *known = status,
+                Some(_) => {}
+                None => joined.prior.push(status),
+            }
+        }
+    }
+    joined
+}
+
 /// One defect claim in the finding contract (PR-57).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -146,4 +185,20 @@ pub enum Verification {
 pub struct Unread {
     pub path: RepoPath,
     pub reason: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Issue 4, build 4: what one part did not look at is not clean.
+    #[test]
+    fn clean_means_clean_in_every_part() {
+        let clean = |codes: &[&str]| Report {
+            checked_clean: codes.iter().map(|code| CleanCheck { category: (*code).into(), evidence: "looked".into() }).collect(),
+            ..Report::default()
+        };
+        let joined = join(vec![clean(&["S1", "S2"]), clean(&["S2"])]);
+        assert_eq!(joined.checked_clean.iter().map(|check| check.category.as_str()).collect::<Vec<_>>(), ["S2"]);
+    }
 }

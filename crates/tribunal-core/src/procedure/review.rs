@@ -1,20 +1,24 @@
 //! The review procedure: read the change, call the panel, merge what it says, end in one document.
 //!
 //! ```text
-//! Start ─► ReadChange ─► ChangeRead ─► RunSeat × n ─► SeatFinished × n ─► Done
-//!                     └► ReadFailed ─► Failed      └► nothing to do: Noop, NotRun
+//! Start ─► ReadChange ─► ChangeRead ─► RunSeat × n ─► SeatFinished × n ─► (Verify ─► Verified) ─► Done
+//!                     │                            └► could not answer: RunSeat of its stand-in
+//!                     ├► ReadFailed ─► Failed
+//!                     └► nothing to do: Noop, NotRun
 //! ```
 //! The text of the change never enters the state: effects read it again from git by the ids that the state holds.
 
 pub mod finish;
 
+use crate::call::usage::Usage;
 use crate::combine::finding::SpecGap;
 use crate::combine::identity::IdBook;
+use crate::combine::opinion::CheckedOpinion;
 use crate::combine::prior::OpenFinding;
 use crate::findings::admit::AdmittedReport;
 use crate::findings::brief::TestDirection;
 use crate::findings::role::Role;
-use crate::ids::{EffectKey, RepoPath, RunId, Sha};
+use crate::ids::{AgentName, EffectKey, RepoPath, RunId, Sha};
 use crate::plan::files::{Disposition, FileRules, FileSummary};
 use crate::plan::flags::{Flags, flags};
 use crate::plan::mode::{LastReview, Mode, RequestedMode, Resolution, Widening, resolve};
@@ -22,7 +26,7 @@ use crate::plan::panel::{Panel, Seat, dispatch};
 use crate::policy::config::Policy;
 use crate::procedure::{Millis, Step};
 use crate::report::document::Document;
-use crate::report::receipt::RulesDepth;
+use crate::report::receipt::{Cost, Reading, RulesDepth, SeatState};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -49,6 +53,8 @@ pub struct Request {
     pub left_out: Vec<RepoPath>,
     /// Said before the findings: config of the base used, a role overridden.
     pub notices: Vec<String>,
+    /// Random, and unknown to whoever wrote the change: fences and the canary of this run's prompts are made of it.
+    pub nonce: String,
 }
 
 /// The two sides to compare. Uncommitted work is a tree of its own, so that a resumed run reads what the first one read.
@@ -101,6 +107,8 @@ pub struct State {
 pub enum Phase {
     Reading,
     Reviewing(Box<Reviewing>),
+    /// Everyone has answered; another agent looks at what was found.
+    Verifying(Box<Reviewing>),
     Done(Box<Document>),
     /// Nothing changed since the last review, whose document still stands.
     Noop {
@@ -152,6 +160,7 @@ pub enum Input {
     ChangeRead(Box<ChangeRead>),
     ReadFailed { reason: String },
     SeatFinished { seat: Seat, answer: Box<SeatAnswer> },
+    Verified(Box<SecondOpinion>),
 }
 
 /// What the engine learned by reading the change and the ledger.
@@ -176,17 +185,51 @@ pub struct LastKnown {
     pub changed_since: Option<BTreeSet<RepoPath>>,
 }
 
+/// How a seat ended. One that was stopped half-way keeps what it had proved by then.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub enum SeatAnswer {
-    Report { report: AdmittedReport, depths: BTreeMap<RepoPath, RulesDepth> },
-    Failed { reason: String },
-    TimedOut { after_seconds: u64 },
+pub struct SeatAnswer {
+    pub state: SeatState,
+    pub report: AdmittedReport,
+    pub depths: BTreeMap<RepoPath, RulesDepth>,
+    pub reading: Reading,
+    pub spend: Spend,
+}
+
+/// What an agent took.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spend {
+    pub calls: u32,
+    pub usage: Usage,
+    pub cost: Cost,
+}
+
+impl SeatAnswer {
+    pub fn troubled(state: SeatState, spend: Spend) -> Self {
+        SeatAnswer { state, report: AdmittedReport::default(), depths: BTreeMap::new(), reading: Reading::default(), spend }
+    }
+
+    /// It said nothing that could be kept.
+    fn is_lost(&self) -> bool {
+        self.state != SeatState::Ok && self.reading.read == 0
+    }
+}
+
+/// What the second agent said of the findings.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SecondOpinion {
+    pub agent: AgentName,
+    pub state: SeatState,
+    pub asked: u32,
+    pub opinions: Vec<CheckedOpinion>,
+    pub spend: Spend,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Effect {
     ReadChange,
     RunSeat(Seat),
+    /// Ask this agent to refute the findings so far.
+    Verify(AgentName),
 }
 
 impl Effect {
@@ -195,6 +238,7 @@ impl Effect {
         EffectKey(match self {
             Effect::ReadChange => format!("{run}/read-change"),
             Effect::RunSeat(seat) => format!("{run}/seat/{seat}"),
+            Effect::Verify(agent) => format!("{run}/verify/{agent}"),
         })
     }
 }
@@ -215,7 +259,7 @@ impl State {
 
     pub fn is_settled(&self) -> bool {
         match self.phase {
-            Phase::Reading | Phase::Reviewing(_) => false,
+            Phase::Reading | Phase::Reviewing(_) | Phase::Verifying(_) => false,
             Phase::Done(_) | Phase::Noop { .. } | Phase::NotRun { .. } | Phase::Failed { .. } => true,
         }
     }
@@ -232,18 +276,46 @@ pub fn step(state: Option<State>, input: Input, now: Millis) -> Result<Step<Stat
     let (phase, effects) = match (phase, input) {
         (Phase::Reading, Input::ChangeRead(change)) => plan(&request, *change),
         (Phase::Reading, Input::ReadFailed { reason }) => (Phase::Failed { reason }, Vec::new()),
-        (Phase::Reviewing(mut reviewing), Input::SeatFinished { seat, answer }) => {
-            reviewing.answers.entry(seat.to_string()).or_insert(*answer);
-            let waiting = reviewing.plan.panel.seats.iter().any(|seat| !reviewing.answers.contains_key(&seat.to_string()));
-            if waiting {
-                (Phase::Reviewing(reviewing), Vec::new())
-            } else {
-                (Phase::Done(Box::new(finish::document(&request, *reviewing, started_at, now))), Vec::new())
-            }
+        (Phase::Reviewing(reviewing), Input::SeatFinished { seat, answer }) => {
+            seat_finished(&request, reviewing, seat, *answer, started_at, now)
+        }
+        (Phase::Verifying(reviewing), Input::Verified(opinion)) => {
+            (Phase::Done(Box::new(finish::document(&request, *reviewing, Some(*opinion), started_at, now))), Vec::new())
         }
         (phase, _) => (phase, Vec::new()),
     };
     Ok(Step { state: State { model, request, started_at, phase }, effects })
+}
+
+fn seat_finished(
+    request: &Request,
+    mut reviewing: Box<Reviewing>,
+    seat: Seat,
+    answer: SeatAnswer,
+    started_at: Millis,
+    now: Millis,
+) -> (Phase, Vec<Effect>) {
+    let key = seat.to_string();
+    if reviewing.answers.contains_key(&key) {
+        return (Phase::Reviewing(reviewing), Vec::new());
+    }
+    // A cap holds for whoever is asked, so nobody stands in for a seat that met one.
+    let is_capped = matches!(answer.state, SeatState::OverBudget { .. });
+    let stand_in = if answer.is_lost() && !is_capped { reviewing.plan.panel.replace(&seat) } else { None };
+    reviewing.answers.insert(key, answer);
+    if let Some(stand_in) = stand_in {
+        return (Phase::Reviewing(reviewing), vec![Effect::RunSeat(stand_in)]);
+    }
+    let waiting = reviewing.plan.panel.seats.iter().any(|seat| !reviewing.answers.contains_key(&seat.to_string()));
+    if waiting {
+        return (Phase::Reviewing(reviewing), Vec::new());
+    }
+    match &request.policy.verify {
+        Some(verify) if !finish::to_verify(request, &reviewing, &verify.agent).is_empty() => {
+            (Phase::Verifying(reviewing), vec![Effect::Verify(verify.agent.clone())])
+        }
+        Some(_) | None => (Phase::Done(Box::new(finish::document(request, *reviewing, None, started_at, now))), Vec::new()),
+    }
 }
 
 fn plan(request: &Request, mut change: ChangeRead) -> (Phase, Vec<Effect>) {
@@ -327,4 +399,4 @@ fn nothing_left(files: &[PlannedFile], subject: &str) -> Option<String> {
 }
 
 #[cfg(test)]
-mod tests;
+pub mod tests;

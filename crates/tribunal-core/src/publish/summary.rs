@@ -68,7 +68,7 @@ mod tests {
     use crate::plan::panel::Seat;
 
     fn failure(role: &str) -> SeatFailure {
-        SeatFailure { seat: Seat { role: role.into(), agent: "x".into() }, reason: "r".into() }
+        SeatFailure { seat: Seat { role: role.into(), agent: "x".into(), sample: 0 }, reason: "r".into() }
     }
 
     /// PR-82: zero buckets are left out.

@@ -10,14 +10,13 @@ use crate::combine::prior::OpenFinding;
 use crate::diff::parse::parse_diff;
 use crate::findings::admit::{Gate, admit};
 use crate::findings::report::{CleanCheck, PriorStatus, Report, Verification};
-use crate::findings::role::built_in_roles;
 use crate::findings::scale::Blast;
-use crate::ids::{AgentName, FindingId, RunId, Sha};
+use crate::ids::{AgentName, FindingId, Sha};
 use crate::plan::files::summarise;
-use crate::plan::mode::{LastReview, RequestedMode};
-use crate::policy::config::{Config, Policy};
-use crate::procedure::review::{ChangeRead, Input, LastKnown, Phase, Request, SeatAnswer, State, Target, step};
+use crate::plan::mode::LastReview;
+use crate::procedure::review::{ChangeRead, Input, LastKnown, Phase, Request, SeatAnswer, Spend, State, Target, step};
 use crate::report::document::Document;
+use crate::report::receipt::SeatState;
 use std::collections::{BTreeMap, BTreeSet};
 
 const DIFF: &str = "diff --git a/src/a.py b/src/a.py\n--- a/src/a.py\n+++ b/src/a.py\n@@ -1,2 +1,5 @@ def f():\n import os\n+os.system(cmd)\n+total = 0.1\n+retry()\n x = 1\n";
@@ -34,26 +33,10 @@ fn claims() -> serde_json::Value {
 }
 
 fn request() -> Request {
-    let roles = built_in_roles().unwrap();
-    let names: Vec<_> = roles.iter().map(|role| role.name.clone()).collect();
+    let (base, head) = (Sha::from("1111111111111111"), Sha::from("2222222222222222"));
     Request {
-        run: RunId::from("r1"),
-        engine: "0.1.0".into(),
-        target: Target::Trees {
-            base: Sha::from("1111111111111111"),
-            head: Sha::from("2222222222222222"),
-            subject: "x against main".into(),
-        },
-        mode: RequestedMode::Auto,
-        spec: None,
-        test_direction: None,
-        context: None,
-        policy: Policy::new(&Config::default(), &names).unwrap(),
-        roles,
-        fingerprint: "f".into(),
-        rules_hash: "r".into(),
-        left_out: Vec::new(),
-        notices: Vec::new(),
+        target: Target::Trees { base, head, subject: "x against main".into() },
+        ..crate::procedure::review::tests::request()
     }
 }
 
@@ -80,11 +63,20 @@ fn play(last: Option<LastKnown>, failing: Option<&str>, prior: Vec<PriorStatus>,
             ..Report::default()
         };
         let (agent, outlines) = (AgentName::from("test"), BTreeMap::new());
-        let gate = Gate { role, agent: &agent, change: &change, outlines: &outlines, window: None, has_repo: true, spec: None };
+        let gate = Gate {
+            role,
+            agent: &agent,
+            change: &change,
+            outlines: &outlines,
+            window: None,
+            has_repo: true,
+            spec: None,
+            watch: None,
+        };
         let answer = if failing == Some(seat.role.as_str()) {
-            SeatAnswer::Failed { reason: "it printed nothing".into() }
+            SeatAnswer::troubled(SeatState::Failed { reason: "it printed nothing".into() }, Spend::default())
         } else {
-            SeatAnswer::Report { report: admit(report, &gate), depths: BTreeMap::new() }
+            SeatAnswer { report: admit(report, &gate), ..SeatAnswer::troubled(SeatState::Ok, Spend::default()) }
         };
         state = step(Some(state), Input::SeatFinished { seat, answer: Box::new(answer) }, 3).unwrap().state;
     }

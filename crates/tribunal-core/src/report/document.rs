@@ -1,10 +1,11 @@
 //! The one document a review ends in. Every format (terminal, JSON, SARIF, rdjson, Markdown) is a view of it.
 
-use super::receipt::Receipt;
+use super::receipt::{Receipt, SeatState};
 use crate::combine::CleanSlug;
 use crate::combine::finding::{Finding, SpecGap};
+use crate::combine::opinion::Refuted;
 use crate::combine::prior::PriorVerification;
-use crate::combine::verdict::{FailLevel, Outcome, Status, Tier, Verdict, exit_code};
+use crate::combine::verdict::{FailLevel, HoldUp, Outcome, Status, Tier, Verdict, exit_code};
 use crate::findings::admit::Dropped;
 use crate::ids::Sha;
 use crate::plan::panel::Seat;
@@ -37,6 +38,9 @@ pub struct Document {
     pub missing_prerequisites: Vec<String>,
     /// Claims that were not kept, and why. Never silent.
     pub dropped: Vec<Dropped>,
+    /// Findings that a second opinion refuted.
+    #[serde(default)]
+    pub refuted: Vec<Refuted>,
     /// What a reader should know before the findings: a widened review, files that were not read, who looked.
     pub notices: Vec<String>,
     pub fail_level: FailLevel,
@@ -54,7 +58,21 @@ pub struct SeatFailure {
 
 impl Document {
     pub fn exit_code(&self) -> u8 {
-        exit_code(self.outcome, &self.findings, self.fail_level)
+        exit_code(self.outcome, self.hold_up(), &self.findings, self.fail_level)
+    }
+
+    /// What kept the review from being whole.
+    fn hold_up(&self) -> HoldUp {
+        let standing = self.receipt.seats.iter().filter(|seat| seat.replaced_by.is_none()).map(|seat| &seat.state);
+        let states = standing.chain(self.receipt.second_opinion.iter().map(|opinion| &opinion.state));
+        let troubled: Vec<&SeatState> = states.filter(|state| **state != SeatState::Ok).collect();
+        if troubled.iter().any(|state| matches!(state, SeatState::OverBudget { .. })) {
+            HoldUp::Budget
+        } else if !troubled.is_empty() && troubled.iter().all(|state| matches!(state, SeatState::Unavailable { .. })) {
+            HoldUp::Outage
+        } else {
+            HoldUp::Other
+        }
     }
 
     /// The same review, shown again because nothing changed since (PR-34). What was open still is, so it is shown too.

@@ -1,13 +1,15 @@
 //! The receipt: which head was read, how much of it, by whom, under which rules, and what came out. Without one there is no
 //! green (design rule 1).
 
+use crate::call::money::Money;
+use crate::call::usage::Usage;
 use crate::combine::verdict::{Outcome, Verdict};
 use crate::diff::change::FileStatus;
 use crate::findings::admit::DropReason;
-use crate::ids::{AgentName, RepoPath, RoleName, RunId, Sha};
+use crate::ids::{AgentName, RepoPath, RunId, Sha};
 use crate::plan::files::{Disposition, FileSummary};
 use crate::plan::mode::{Mode, Widening};
-use crate::plan::panel::NotCalled;
+use crate::plan::panel::{NotCalled, Seat};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -31,6 +33,13 @@ pub struct Receipt {
     pub not_called: Vec<NotCalled>,
     pub coverage: Coverage,
     pub dropped: BTreeMap<DropReason, u32>,
+    #[serde(default)]
+    pub bill: Bill,
+    /// The prompt files that every model was given, hashed. Absent when no model was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompts_hash: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub second_opinion: Option<SecondOpinionReceipt>,
     pub outcome: Outcome,
     pub verdict: Option<Verdict>,
     /// Milliseconds since 1970-01-01 UTC.
@@ -40,33 +49,149 @@ pub struct Receipt {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SeatReceipt {
-    pub role: RoleName,
-    pub agent: AgentName,
-    /// `rules`, `command`, `sarif`.
+    #[serde(flatten)]
+    pub seat: Seat,
+    /// `rules`, `command`, `sarif`, `anthropic`, `claude`, …
     pub kind: String,
+    /// The model that was asked, if there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
     pub prompt_hash: String,
     pub state: SeatState,
+    /// The agent that was asked in its place when it could not answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaced_by: Option<AgentName>,
     pub findings: u32,
     pub dropped: u32,
+    #[serde(default)]
+    pub reading: Reading,
+    #[serde(default)]
+    pub calls: u32,
+    #[serde(default)]
+    pub usage: Usage,
     pub cost: Cost,
+}
+
+/// What became of the verification of findings.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SecondOpinionReceipt {
+    pub agent: AgentName,
+    pub state: SeatState,
+    pub asked: u32,
+    pub confirmed: u32,
+    pub refuted: u32,
+    pub usage: Usage,
+    pub cost: Cost,
+}
+
+/// How much of the change a seat was given. A large change is given in parts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Reading {
+    pub files: u32,
+    pub read: u32,
+    pub parts: u32,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SeatState {
     Ok,
-    Failed { reason: String },
-    TimedOut { after_seconds: u64 },
+    Failed {
+        reason: String,
+    },
+    TimedOut {
+        after_seconds: u64,
+    },
+    /// Quota or outage: nothing is wrong with the change or the set-up, and later it may work.
+    Unavailable {
+        reason: String,
+        /// Seconds that the other side wants to be left alone, if it said so.
+        retry_after: Option<u64>,
+    },
+    /// A cap was reached before it had read everything.
+    OverBudget {
+        reason: String,
+    },
+}
+
+impl SeatState {
+    /// What went wrong, in a line.
+    pub fn trouble(&self) -> Option<String> {
+        match self {
+            SeatState::Ok => None,
+            SeatState::Failed { reason } => Some(reason.clone()),
+            SeatState::TimedOut { after_seconds } => Some(format!("no answer within {after_seconds} s")),
+            SeatState::Unavailable { reason, retry_after: Some(seconds) } => {
+                Some(format!("{reason} (it asks to wait {seconds} s)"))
+            }
+            SeatState::Unavailable { reason, retry_after: None } => Some(reason.clone()),
+            SeatState::OverBudget { reason } => Some(format!("the budget stopped it: {reason}")),
+        }
+    }
 }
 
 /// Money spent. What is not known is never written as nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cost {
     /// Runs on this machine and costs nothing.
+    #[default]
     Free,
-    /// A program that may call a model; it does not say what that costs.
+    /// It may have cost something, and nobody here knows what.
     Unknown,
+    /// Millionths of a dollar.
+    MicroUsd(Money),
+}
+
+impl Cost {
+    pub fn words(self) -> String {
+        match self {
+            Cost::Free => "free".into(),
+            Cost::Unknown => "unknown".into(),
+            Cost::MicroUsd(money) => money.to_string(),
+        }
+    }
+
+    pub fn plus(self, other: Cost) -> Cost {
+        match (self, other) {
+            (Cost::Unknown, _) | (_, Cost::Unknown) => Cost::Unknown,
+            (Cost::Free, other) => other,
+            (cost, Cost::Free) => cost,
+            (Cost::MicroUsd(a), Cost::MicroUsd(b)) => Cost::MicroUsd(a.plus(b)),
+        }
+    }
+}
+
+/// The bill of a run: what is known, and how many seats have no known price.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Bill {
+    pub usage: Usage,
+    /// Millionths of a dollar.
+    pub known_micro_usd: Money,
+    pub seats_of_unknown_cost: u32,
+}
+
+impl Bill {
+    pub fn of<'a>(parts: impl Iterator<Item = (&'a Usage, Cost)>) -> Self {
+        parts.fold(Bill::default(), |bill, (usage, cost)| Bill {
+            usage: bill.usage.plus(*usage),
+            known_micro_usd: match cost {
+                Cost::MicroUsd(money) => bill.known_micro_usd.plus(money),
+                Cost::Free | Cost::Unknown => bill.known_micro_usd,
+            },
+            seats_of_unknown_cost: bill.seats_of_unknown_cost + u32::from(cost == Cost::Unknown),
+        })
+    }
+
+    /// `$0.12`, `$0.12 + unknown`, `unknown`, `free`.
+    pub fn words(&self) -> String {
+        match (self.known_micro_usd, self.seats_of_unknown_cost) {
+            (Money::ZERO, 0) => "free".into(),
+            (money, 0) => money.to_string(),
+            (Money::ZERO, _) => "unknown".into(),
+            (money, _) => format!("{money} + unknown"),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -1,6 +1,8 @@
 //! One seat: an agent plays a role, and its report goes through the gate.
 
 use super::Effects;
+use super::given::plan;
+use super::thinking::role;
 use crate::{EngineError, Progress};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,47 +15,45 @@ use tribunal_context::outline::outline;
 use tribunal_core::diff::change::{Change, ChangedFile};
 use tribunal_core::diff::language::{Language, is_test_path};
 use tribunal_core::findings::admit::{Gate, admit};
-use tribunal_core::findings::brief::{Assignment, reading_order};
 use tribunal_core::findings::key::{Outline, normalise_code};
 use tribunal_core::findings::report::{CleanCheck, PriorStatus, Report, Verification};
 use tribunal_core::findings::role::{Role, RoleInput};
 use tribunal_core::ids::{CategoryCode, RepoPath};
 use tribunal_core::plan::files::Disposition;
 use tribunal_core::plan::panel::Seat;
-use tribunal_core::policy::config::AgentConfig;
-use tribunal_core::policy::context::parse_context;
-use tribunal_core::procedure::review::{Input, Phase, Plan, SeatAnswer, State, Target};
-use tribunal_core::report::receipt::RulesDepth;
+use tribunal_core::policy::agents::{AgentConfig, Means};
+use tribunal_core::procedure::review::{Input, Plan, SeatAnswer, Spend, State, Target};
+use tribunal_core::report::receipt::{Cost, Reading, RulesDepth, SeatState};
 
 type Answer = (Report, BTreeMap<RepoPath, RulesDepth>);
 
 impl Effects {
     pub(super) fn run_seat(&self, seat: Seat, state: &State, patch: Option<Vec<u8>>) -> Result<Input, EngineError> {
         (self.listener)(Progress::SeatStarted(seat.clone()));
-        let answer = match self.play(&seat, state, patch) {
-            Ok(answer) => answer,
-            Err(AgentFailure::Failed(reason)) => SeatAnswer::Failed { reason },
-            Err(AgentFailure::TimedOut { after_seconds }) => SeatAnswer::TimedOut { after_seconds },
+        let cost = match state.request.policy.agents.get(&seat.agent).map(AgentConfig::means) {
+            Some(Means::Command) => Cost::Unknown,
+            Some(Means::Rules | Means::Sarif | Means::Model(..) | Means::Cli(..)) | None => Cost::Free,
         };
-        let (findings, failure) = match &answer {
-            SeatAnswer::Report { report, .. } => (report.findings.len(), None),
-            SeatAnswer::Failed { reason } => (0, Some(reason.clone())),
-            SeatAnswer::TimedOut { after_seconds } => (0, Some(format!("no answer within {after_seconds} s"))),
-        };
-        (self.listener)(Progress::SeatFinished { seat: seat.clone(), findings, failure });
+        let answer = self.play(&seat, state, patch, cost).unwrap_or_else(|failure| {
+            let state = match failure {
+                AgentFailure::Failed(reason) => SeatState::Failed { reason },
+                AgentFailure::TimedOut { after_seconds } => SeatState::TimedOut { after_seconds },
+            };
+            SeatAnswer::troubled(state, Spend { cost, ..Spend::default() })
+        });
+        (self.listener)(Progress::SeatFinished {
+            seat: seat.clone(),
+            findings: answer.report.findings.len(),
+            failure: answer.state.trouble(),
+        });
         Ok(Input::SeatFinished { seat, answer: Box::new(answer) })
     }
 
-    fn play(&self, seat: &Seat, state: &State, patch: Option<Vec<u8>>) -> Result<SeatAnswer, AgentFailure> {
+    fn play(&self, seat: &Seat, state: &State, patch: Option<Vec<u8>>, cost: Cost) -> Result<SeatAnswer, AgentFailure> {
         let failed = |error: &dyn std::fmt::Display| AgentFailure::Failed(error.to_string());
-        let Phase::Reviewing(reviewing) = &state.phase else {
-            return Err(AgentFailure::Failed("the run is not under review".into()));
-        };
-        let plan = &reviewing.plan;
-        let read = self.change(state, patch).map_err(|error| failed(&error))?;
-        let window = self.window(state).map_err(|error| failed(&error))?;
-        let role =
-            state.request.roles.iter().find(|role| role.name == seat.role).ok_or_else(|| failed(&"the role is unknown"))?;
+        let plan = plan(state).map_err(AgentFailure::Failed)?;
+        let given = self.given(state, patch).map_err(AgentFailure::Failed)?;
+        let role = role(seat, state).map_err(AgentFailure::Failed)?;
         let agent = state.request.policy.agents.get(&seat.agent).ok_or_else(|| failed(&"the agent is unknown"))?;
         let in_scope = plan
             .files
@@ -61,39 +61,13 @@ impl Effects {
             .filter(|planned| planned.in_scope)
             .map(|planned| (&planned.file.path, planned.disposition))
             .collect();
-        let view = View { plan, change: &read.change, in_scope };
+        let view = View { plan, change: given.change(), in_scope };
         let (report, depths) = match agent {
             AgentConfig::Rules {} => self.play_rules(role, &view)?,
             AgentConfig::Command { command, timeout_seconds, env, network } => {
                 let agent = CommandAgent { command, timeout: *timeout_seconds, env, network: network.unwrap_or(true) };
                 let scratch = scratch()?;
-                let context = state
-                    .request
-                    .context
-                    .iter()
-                    .chain(state.request.policy.context.iter())
-                    .cloned()
-                    .collect::<Vec<_>>()
-                    .join("\n");
-                let prose = parse_context(&context).map(|context| context.prose).unwrap_or_default();
-                let prior: Vec<_> = plan.prior.iter().map(|open| open.for_brief()).collect();
-                let (base, head) = (state.request.target.base(), state.request.target.head());
-                let range = plan.since.as_ref().map(|since| format!("{since}..{head}"));
-                let brief = Assignment {
-                    mode: plan.mode,
-                    flags: &plan.flags,
-                    base: &base,
-                    head: &head,
-                    files: reading_order(&read.change, |file| view.is_given(file)),
-                    spec: state.request.spec.as_deref(),
-                    test_direction: state.request.test_direction.as_ref(),
-                    context: Some(prose.as_str()).filter(|text| !text.is_empty()),
-                    prior_findings: &prior,
-                    prior_clean: &plan.prior_clean,
-                    prior_fix_range: range.as_deref(),
-                    window: window.as_deref(),
-                }
-                .brief(role);
+                let brief = given.assignment(state, plan).brief(role);
                 (agent.review(&brief, scratch.path())?, BTreeMap::new())
             }
             AgentConfig::Sarif { file, command, timeout_seconds, env, network, category, categories } => {
@@ -121,20 +95,29 @@ impl Effects {
                     }
                     (None, None) => return Err(AgentFailure::Failed("it has neither a file nor a command".into())),
                 };
-                (agent.report(role, &bytes, &read.change, Some(&root))?, BTreeMap::new())
+                (agent.report(role, &bytes, given.change(), Some(&root))?, BTreeMap::new())
             }
+            _ => return Err(AgentFailure::Failed(format!("a `{}` agent is not played here", agent.kind()))),
         };
-        let outlines = outlines(&report, &read.change);
+        let outlines = outlines(&report, given.change());
         let gate = Gate {
             role,
             agent: &seat.agent,
-            change: &read.change,
+            change: given.change(),
             outlines: &outlines,
-            window: window.as_deref(),
+            window: given.window.as_deref(),
             has_repo: plan.flags.has_repo,
             spec: state.request.spec.as_deref(),
+            watch: None,
         };
-        Ok(SeatAnswer::Report { report: admit(report, &gate), depths })
+        let files = given.files(plan).len() as u32;
+        Ok(SeatAnswer {
+            state: SeatState::Ok,
+            report: admit(report, &gate),
+            depths,
+            reading: Reading { files, read: files, parts: 1 },
+            spend: Spend { cost, ..Spend::default() },
+        })
     }
 
     fn play_rules(&self, role: &Role, view: &View<'_>) -> Result<Answer, AgentFailure> {
@@ -183,10 +166,6 @@ struct View<'a> {
 }
 
 impl View<'_> {
-    fn is_given(&self, file: &ChangedFile) -> bool {
-        self.in_scope.get(&file.path) == Some(&Disposition::Review)
-    }
-
     fn is_in_scope(&self, path: &RepoPath) -> bool {
         self.in_scope.contains_key(path)
     }
@@ -217,7 +196,7 @@ fn scratch() -> Result<tempfile::TempDir, AgentFailure> {
         .map_err(|error| AgentFailure::Failed(format!("no scratch folder: {error}")))
 }
 
-fn outlines(report: &Report, change: &Change) -> BTreeMap<RepoPath, Outline> {
+pub(super) fn outlines(report: &Report, change: &Change) -> BTreeMap<RepoPath, Outline> {
     let mut outlines = BTreeMap::new();
     for claim in &report.findings {
         if outlines.contains_key(&claim.file) {

@@ -77,7 +77,12 @@ impl Host {
         let state = state.ok_or_else(|| EngineError::UnknownRun(run.to_owned()))?;
         let replayed = match &state.phase {
             Phase::Done(document) => Some(document.to_json()),
-            Phase::Reading | Phase::Reviewing(_) | Phase::Noop { .. } | Phase::NotRun { .. } | Phase::Failed { .. } => None,
+            Phase::Reading
+            | Phase::Reviewing(_)
+            | Phase::Verifying(_)
+            | Phase::Noop { .. }
+            | Phase::NotRun { .. }
+            | Phase::Failed { .. } => None,
         };
         let stored = self.ledger.document(run).await?.map(|row| row.body);
         Ok(Replay { state, replayed, stored })
@@ -116,7 +121,12 @@ impl Host {
             .collect::<Result<Vec<_>, EngineError>>()?;
         let document = match &state.phase {
             Phase::Done(document) => Some(document_row(&running.case_id, document)),
-            Phase::Reading | Phase::Reviewing(_) | Phase::Noop { .. } | Phase::NotRun { .. } | Phase::Failed { .. } => None,
+            Phase::Reading
+            | Phase::Reviewing(_)
+            | Phase::Verifying(_)
+            | Phase::Noop { .. }
+            | Phase::NotRun { .. }
+            | Phase::Failed { .. } => None,
         };
         let names = names(&state);
         let finished_key = finished.map(|effect| effect.key(&run).0);

@@ -46,8 +46,13 @@ fn defaults(policy: &Policy) -> Vec<(String, String)> {
         ("files.max_bytes".to_owned(), policy.max_bytes.to_string()),
         ("rules.disable".to_owned(), "[]".to_owned()),
     ];
-    for (role, agents) in &policy.panel {
-        rows.push((format!("panel.{role}"), format!("{:?}", agents.iter().map(|agent| agent.as_str()).collect::<Vec<_>>())));
+    for (role, players) in &policy.panel {
+        rows.push((
+            format!("panel.{role}"),
+            format!("{:?}", players.iter().map(|player| player.agent.as_str()).collect::<Vec<_>>()),
+        ));
     }
+    rows.push(("budget.run_usd".to_owned(), policy.budget.run.dollars().to_string()));
+    rows.push(("budget.run_tokens".to_owned(), policy.budget.run_tokens.to_string()));
     rows
 }

@@ -4,7 +4,7 @@ use crate::situation::{Situation, exit};
 use crate::workspace;
 use std::process::Command;
 use tribunal_agent::rules::load;
-use tribunal_core::policy::config::AgentConfig;
+use tribunal_core::policy::agents::{AgentConfig, Cli, Means};
 
 enum Mark {
     Good,
@@ -64,10 +64,13 @@ pub fn run() -> Result<u8, Situation> {
                 &Mark::Good,
                 &format!("{} built-in rules in the binary, {} in force", load::built_in_sources().len(), setup.rules.rules.len()),
             );
-            for (role, agents) in &setup.policy.panel {
-                let names: Vec<String> = agents
+            for (role, players) in &setup.policy.panel {
+                let names: Vec<String> = players
                     .iter()
-                    .map(|agent| format!("{agent} ({})", setup.policy.agents.get(agent).map_or("unknown", AgentConfig::kind)))
+                    .map(|player| {
+                        let kind = setup.policy.agents.get(&player.agent).map_or("unknown", AgentConfig::kind);
+                        format!("{} ({kind})", player.agent)
+                    })
                     .collect();
                 say(
                     &Mark::Good,
@@ -76,9 +79,14 @@ pub fn run() -> Result<u8, Situation> {
             }
             for (name, agent) in &setup.policy.agents {
                 let program = match agent {
-                    AgentConfig::Rules {} => None,
-                    AgentConfig::Command { command, .. } => command.first(),
-                    AgentConfig::Sarif { command, .. } => command.as_ref().and_then(|command| command.first()),
+                    AgentConfig::Command { command, .. } => command.first().map(String::as_str),
+                    AgentConfig::Sarif { command, .. } => {
+                        command.as_ref().and_then(|command| command.first()).map(String::as_str)
+                    }
+                    _ => match agent.means() {
+                        Means::Cli(cli, config) => Some(config.program.as_deref().unwrap_or(cli.program())),
+                        Means::Rules | Means::Command | Means::Sarif | Means::Model(..) => None,
+                    },
                 };
                 if let Some(program) = program.filter(|program| !on_path(program)) {
                     broken = true;
@@ -88,16 +96,14 @@ pub fn run() -> Result<u8, Situation> {
         }
     }
     say(&Mark::Good, &format!("sandbox for agents and linters: {}", tribunal_agent::sandbox::describe()));
-    let found: Vec<&str> = KNOWN_CLIS.iter().copied().filter(|name| on_path(name)).collect();
+    let found: Vec<&str> = Cli::ALL.into_iter().map(Cli::program).filter(|name| on_path(name)).collect();
     if found.is_empty() {
-        say(&Mark::Note, "no coding-agent CLI found; the built-in rules review alone");
+        say(&Mark::Note, "no coding-agent CLI found on the PATH");
     } else {
-        say(&Mark::Note, &format!("found {}; any of them can play a role as a `command` agent", found.join(", ")));
+        say(&Mark::Note, &format!("found {}; `tribunal init --dry-run` shows how one plays a role", found.join(", ")));
     }
     Ok(if broken { exit::USAGE } else { exit::DONE })
 }
-
-pub const KNOWN_CLIS: [&str; 6] = ["claude", "codex", "gemini", "opencode", "copilot", "aider"];
 
 pub fn on_path(program: &str) -> bool {
     if program.contains('/') {

@@ -8,6 +8,7 @@ use crate::workspace;
 use std::sync::Arc;
 use tribunal_agent::rules::compile::RuleSet;
 use tribunal_engine::effects::Effects;
+use tribunal_engine::effects::ask::{Agents, Recording};
 use tribunal_engine::host::embedded::Host;
 use tribunal_store::{DocumentRow, Ledger};
 
@@ -80,7 +81,8 @@ pub async fn replay(run: &str, output: &OutputArgs) -> Result<u8, Situation> {
     let ledger = ledger().await?;
     let row = find(&ledger, run).await?;
     let rules = Arc::new(RuleSet::new(Vec::new())?);
-    let effects = Effects::new(Arc::clone(&ledger), None, rules, Arc::new(|_| {}));
+    let agents = Agents::new(Arc::clone(&ledger), workspace::scratch_root(), Recording::default());
+    let effects = Effects::new(None, rules, agents, Arc::new(|_| {}));
     let host = Host { ledger, effects: Arc::new(effects), folder: std::path::PathBuf::new() };
     let replay = host.replay(&row.run).await?;
     match (&replay.replayed, &replay.stored) {

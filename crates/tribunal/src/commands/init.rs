@@ -1,6 +1,6 @@
 //! `tribunal init`: a small commented configuration that fits what is in the repository.
 
-use super::doctor::{KNOWN_CLIS, on_path};
+use super::doctor::on_path;
 use crate::situation::{Situation, exit};
 use crate::workspace::guidance::{in_work_tree, trust};
 use crate::workspace::{self, Person};
@@ -38,7 +38,11 @@ pub fn run(dry_run: bool, force: bool) -> Result<u8, Situation> {
     let top = repository.work_tree.clone().ok_or(tribunal_forge::git::GitError::Bare)?;
     let path = top.join(".tribunal.toml");
     let languages = languages(&repository);
-    let text = config(&languages, &|name| top.join(name).exists());
+    let text = config(
+        &languages,
+        &|name| top.join(name).exists(),
+        thinker(&|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()), &on_path),
+    );
     if dry_run {
         anstream::print!("{text}");
         return Ok(exit::DONE);
@@ -70,7 +74,45 @@ fn languages(repository: &tribunal_forge::git::Repository) -> Vec<String> {
     ordered.into_iter().map(|(language, _)| language.name().to_owned()).collect()
 }
 
-fn config(languages: &[String], exists: &dyn Fn(&str) -> bool) -> String {
+/// A model or an agent CLI that is at hand, ready to play a role.
+struct Thinker {
+    name: &'static str,
+    kind: &'static str,
+    model: &'static str,
+    /// Why it was chosen, for the comment.
+    because: String,
+}
+
+/// Cheap models of each vendor that can review, to begin with.
+const MODELS: [(&str, &str, &str, &str); 3] = [
+    ("ANTHROPIC_API_KEY", "claude", "anthropic", "claude-sonnet-5-5"),
+    ("OPENAI_API_KEY", "gpt", "openai", "gpt-6-sol"),
+    ("GEMINI_API_KEY", "gemini", "gemini", "gemini-3.8-flash"),
+];
+
+fn thinker(is_set: &dyn Fn(&str) -> bool, on_path: &dyn Fn(&str) -> bool) -> Option<Thinker> {
+    let by_key = MODELS.iter().find(|(variable, ..)| is_set(variable)).map(|(variable, name, kind, model)| Thinker {
+        name,
+        kind,
+        model,
+        because: format!("{variable} is set here"),
+    });
+    by_key.or_else(|| {
+        let clis: [(&str, &str, &str); 3] = [
+            ("claude", "claude", "claude-sonnet-5-5"),
+            ("codex", "codex", "gpt-6-sol"),
+            ("gemini", "gemini-cli", "gemini-3.8-flash"),
+        ];
+        clis.into_iter().find(|(program, ..)| on_path(program)).map(|(program, kind, model)| Thinker {
+            name: program,
+            kind,
+            model,
+            because: format!("`{program}` is on the PATH here; its API key must be set when a review runs"),
+        })
+    })
+}
+
+fn config(languages: &[String], exists: &dyn Fn(&str) -> bool, thinker: Option<Thinker>) -> String {
     let mut text = String::from(
         "# Tribunal reviews changes by these settings. They are read from the base branch, never from the change itself.\n",
     );
@@ -89,15 +131,21 @@ fn config(languages: &[String], exists: &dyn Fn(&str) -> bool) -> String {
     );
     for role in ["security-reviewer", "staff-engineer", "sdet"] {
         let mut agents = vec!["\"rules\"".to_owned()];
+        agents.extend(thinker.iter().map(|thinker| format!("\"{}\"", thinker.name)));
         agents.extend(linters.iter().filter(|(_, _, _, owner)| *owner == role).map(|(name, ..)| format!("\"{name}\"")));
         text.push_str(&format!("{role} = [{}]\n", agents.join(", ")));
+    }
+    if let Some(thinker) = &thinker {
+        text.push_str(&format!("spec-auditor = [\"{}\"]\n", thinker.name));
     }
     for (name, _, command, _) in &linters {
         text.push_str(&format!("\n[agents.{name}]\nkind = \"sarif\"\ncommand = {command}\n"));
     }
-    let clis: Vec<&str> = KNOWN_CLIS.iter().copied().filter(|name| on_path(name)).collect();
-    if !clis.is_empty() {
-        text.push_str(&format!("\n# {} found here: a script around it can play a role. See docs/agents.md.\n", clis.join(", ")));
+    if let Some(Thinker { name, kind, model, because }) = &thinker {
+        text.push_str(&format!(
+            "\n# {because}. `tribunal agents test {name}` proves that it answers; keys never stand in this file.\n[agents.{name}]\nkind = \"{kind}\"\nmodel = \"{model}\"\n"
+        ));
+        text.push_str("\n[budget]\n# Dollars that one run may spend.\nrun_usd = 2.0\n");
     }
     text.push_str("\n# Any program that reads a JSON brief and prints a JSON report can play a role:\n# [agents.mine]\n# kind = \"command\"\n# command = [\"my-reviewer\"]  # on the PATH, or an absolute path\n");
     text
@@ -111,8 +159,22 @@ mod tests {
     /// What `init` writes must be read back without complaint.
     #[test]
     fn the_written_config_is_valid() {
-        let text = config(&["Rust".into()], &|_| true);
-        let parsed: Config = toml::from_str(&text).unwrap();
-        Policy::new(&parsed, &["security-reviewer".into(), "staff-engineer".into(), "sdet".into()]).unwrap();
+        let roles = ["security-reviewer".into(), "staff-engineer".into(), "sdet".into(), "spec-auditor".into()];
+        for (key, program) in [
+            ("", ""),
+            ("ANTHROPIC_API_KEY", ""),
+            ("OPENAI_API_KEY", ""),
+            ("GEMINI_API_KEY", ""),
+            ("", "claude"),
+            ("", "codex"),
+            ("", "gemini"),
+        ] {
+            let text = config(&["Rust".into()], &|_| true, thinker(&|name| name == key, &|name| name == program));
+            let parsed: Config = toml::from_str(&text).unwrap();
+            let policy = Policy::new(&parsed, &roles).unwrap();
+            let thinks = policy.agents.values().any(|agent| agent.model().is_some());
+            assert_eq!(thinks, !key.is_empty() || !program.is_empty(), "{text}");
+            assert_eq!(policy.prices.is_empty(), !thinks, "a model whose price is unknown: {text}");
+        }
     }
 }

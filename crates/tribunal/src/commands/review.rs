@@ -1,5 +1,7 @@
 //! `tribunal review`
 
+mod dry_run;
+
 use crate::cli::{FailLevelArg, ModeArg, OutputArgs, ReviewArgs};
 use crate::situation::{Situation, exit};
 use crate::terminal::{progress, render};
@@ -16,6 +18,7 @@ use tribunal_core::procedure::review::{Phase, Request, State};
 use tribunal_core::report::document::Document;
 use tribunal_engine::EngineError;
 use tribunal_engine::effects::Effects;
+use tribunal_engine::effects::ask::{Agents, Recording};
 use tribunal_engine::host::embedded::Host;
 use tribunal_forge::git::Repository;
 use tribunal_store::Ledger;
@@ -29,11 +32,14 @@ pub async fn run(args: &ReviewArgs, quiet: bool) -> Result<u8, Situation> {
 }
 
 async fn begin(args: &ReviewArgs, repository: Option<Arc<Repository>>, quiet: bool) -> Result<u8, Situation> {
-    let setup = workspace::set_up(repository.as_deref(), flag_layer(args)?)?;
+    let mut setup = workspace::set_up(repository.as_deref(), flag_layer(args)?)?;
+    if let Some(agent) = &args.agent {
+        setup.play_all(agent)?;
+    }
     let chosen = target::choose(args, repository.as_deref(), setup.policy.base.as_deref(), setup.policy.max_bytes)?;
     let request = request(args, &setup, &chosen)?;
     if args.dry_run {
-        return dry_run(&request, repository.as_deref(), chosen.patch.as_deref());
+        return dry_run::run(&request, repository.as_deref(), chosen.patch.as_deref());
     }
     let folder = workspace::ledger_folder(repository.as_deref());
     let ledger = workspace::open_ledger(&folder).await?;
@@ -41,7 +47,8 @@ async fn begin(args: &ReviewArgs, repository: Option<Arc<Repository>>, quiet: bo
         ledger.put_blob(request.target.head().as_str(), patch).await?;
     }
     let reporter = progress::Reporter::new(quiet);
-    let effects = Effects::new(Arc::clone(&ledger), repository, Arc::new(setup.rules), reporter.listener());
+    let agents = Agents::new(Arc::clone(&ledger), workspace::scratch_root(), recording(args, &ledger).await?);
+    let effects = Effects::new(repository, Arc::new(setup.rules), agents, reporter.listener());
     let host = Host { ledger: Arc::clone(&ledger), effects: Arc::new(effects), folder };
     let state = unless_interrupted(host.begin(request, &chosen.case_id), &reporter).await?;
     finish(state, &ledger, &args.output, quiet).await
@@ -58,10 +65,21 @@ async fn resume(args: &ReviewArgs, named: &str, repository: Option<Arc<Repositor
     let request = Host::request(&row)?;
     let rules = workspace::rules_of(repository.as_deref(), &request)?;
     let reporter = progress::Reporter::new(quiet);
-    let effects = Effects::new(Arc::clone(&ledger), repository, Arc::new(rules), reporter.listener());
+    let recording = Recording { keep_questions: args.record, play: None };
+    let agents = Agents::new(Arc::clone(&ledger), workspace::scratch_root(), recording);
+    let effects = Effects::new(repository, Arc::new(rules), agents, reporter.listener());
     let host = Host { ledger: Arc::clone(&ledger), effects: Arc::new(effects), folder };
     let state = unless_interrupted(host.resume(row), &reporter).await?;
     finish(state, &ledger, &args.output, quiet).await
+}
+
+/// What is kept of the calls of this run, and whose answers it is given.
+async fn recording(args: &ReviewArgs, ledger: &Ledger) -> Result<Recording, Situation> {
+    let play = match &args.play {
+        None => None,
+        Some(named) => Some(RunId(super::history::find(ledger, named).await?.run)),
+    };
+    Ok(Recording { keep_questions: args.record, play })
 }
 
 /// Ctrl-C ends every agent that is still running; what was stored stays, and the run can be resumed.
@@ -120,7 +138,7 @@ async fn finish(state: State, ledger: &Ledger, output: &OutputArgs, quiet: bool)
             .help("nothing was reviewed, so nothing is green; choose another base with --base, or a commit with --commit")),
         Phase::Failed { reason } => Err(Situation::new("not-reviewed", exit::INCOMPLETE, reason)
             .help("nothing was reviewed; `tribunal doctor` checks the set-up")),
-        Phase::Reading | Phase::Reviewing(_) => {
+        Phase::Reading | Phase::Reviewing(_) | Phase::Verifying(_) => {
             Err(Situation::new("engine-failed", exit::INCOMPLETE, "the run stopped half-way")
                 .help("go on with: tribunal review --resume"))
         }
@@ -175,6 +193,7 @@ fn request(args: &ReviewArgs, setup: &Setup, chosen: &target::Chosen) -> Result<
         rules_hash: setup.rules_hash.clone(),
         left_out: chosen.left_out.clone(),
         notices: setup.notices.clone(),
+        nonce: nonce(),
     })
 }
 
@@ -191,6 +210,13 @@ fn path_or_text(given: &str) -> Result<String, Situation> {
             .help("pass an existing file, or text with spaces in it"));
     }
     Ok(given.to_owned())
+}
+
+/// Unknown to whoever wrote the change.
+fn nonce() -> String {
+    // The standard library seeds each hasher's keys from the system's source of randomness.
+    use std::hash::{BuildHasher as _, RandomState};
+    (0..4).map(|n| format!("{:016x}", RandomState::new().hash_one(n))).collect()
 }
 
 /// Sorts by time and is unique on this machine.
@@ -216,45 +242,8 @@ fn flag_layer(args: &ReviewArgs) -> Result<Option<Layer>, Situation> {
         let globs: Vec<toml::Value> = args.skip.iter().cloned().map(toml::Value::String).collect();
         text.push_str(&format!("files.skip = {}\n", toml::Value::Array(globs)));
     }
+    if let Some(dollars) = args.budget {
+        text.push_str(&format!("budget.run_usd = {dollars:?}\n"));
+    }
     if text.is_empty() { Ok(None) } else { Ok(Some(read_layer("flags", &text)?)) }
-}
-
-/// What would be looked at, and by whom.
-fn dry_run(request: &Request, repository: Option<&Repository>, patch: Option<&[u8]>) -> Result<u8, Situation> {
-    use tribunal_core::plan::files::{Disposition, FileRules, summarise};
-    use tribunal_core::procedure::review::Target;
-    let files = match (&request.target, repository) {
-        (Target::Trees { base, head, .. }, Some(repository)) => {
-            repository.read_change(base, head, request.policy.max_bytes)?.files
-        }
-        _ => summarise(&tribunal_core::diff::parse::parse_diff(patch.unwrap_or_default())?),
-    };
-    let rules = FileRules::new(&request.policy.skip, &request.policy.review)
-        .map_err(|problem| Situation::new("bad-config", exit::USAGE, problem))?;
-    anstream::println!(
-        "Would review {} ({}..{})",
-        request.target.subject(),
-        request.target.base().short(),
-        request.target.head().short()
-    );
-    for file in &files {
-        let what = match rules.disposition(file) {
-            Disposition::Review => "review".to_owned(),
-            Disposition::LinesOnly => "lines only (generated)".to_owned(),
-            Disposition::Skip(reason) => format!("skip ({})", reason.words()),
-        };
-        anstream::println!("  {:<24} +{:<5} -{:<5} {}", what, file.added, file.removed, file.path);
-    }
-    let flags = tribunal_core::plan::flags::flags(&files, request.spec.is_some(), patch.is_none());
-    let players = |role: &tribunal_core::ids::RoleName| request.policy.panel.get(role).cloned().unwrap_or_default();
-    let panel = tribunal_core::plan::panel::dispatch(&request.roles, players, &flags);
-    for seat in &panel.seats {
-        let kind = request.policy.agents.get(&seat.agent).map_or("unknown", |agent| agent.kind());
-        anstream::println!("  {} played by {} ({kind})", seat.role, seat.agent);
-    }
-    for absent in &panel.not_called {
-        anstream::println!("  {} not called: {}", absent.role, absent.reason);
-    }
-    anstream::println!("Nothing was reviewed and nothing was recorded.");
-    Ok(exit::DONE)
 }

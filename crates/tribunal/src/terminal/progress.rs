@@ -59,6 +59,10 @@ impl Lines {
                 };
                 self.end(&seat.to_string(), Some(text));
             }
+            Progress::Verifying { agent, findings } => {
+                let what = if findings == 1 { "the finding" } else { "the findings" };
+                self.begin("verifying", &format!("{agent} tries to refute {what}"));
+            }
         }
     }
 

@@ -135,9 +135,12 @@ fn receipt(document: &Document) -> String {
         .map(|seat| {
             let mark = match seat.state {
                 SeatState::Ok => "✓",
-                SeatState::Failed { .. } | SeatState::TimedOut { .. } => "✗",
+                SeatState::Failed { .. }
+                | SeatState::TimedOut { .. }
+                | SeatState::Unavailable { .. }
+                | SeatState::OverBudget { .. } => "✗",
             };
-            format!("{mark} {} ({})", seat.role, seat.agent)
+            format!("{mark} {} ({})", seat.seat.role, seat.seat.agent)
         })
         .collect();
     let mut parts = vec![
@@ -156,6 +159,19 @@ fn receipt(document: &Document) -> String {
     let dropped: u32 = receipt.dropped.values().sum();
     if dropped > 0 {
         parts.push(format!("{dropped} claim{} not kept", if dropped == 1 { "" } else { "s" }));
+    }
+    if let Some(opinion) = &receipt.second_opinion {
+        parts.push(format!("{} of {} findings refuted by {}", opinion.refuted, opinion.asked, opinion.agent));
+    }
+    if !receipt.bill.usage.is_nothing() || receipt.bill.seats_of_unknown_cost > 0 {
+        let usage = &receipt.bill.usage;
+        parts.push(format!(
+            "cost {} ({} tokens in, {} cached, {} out)",
+            receipt.bill.words(),
+            usage.total_input(),
+            usage.cache_read,
+            usage.output
+        ));
     }
     parts.push(format!("verdict {}", Verdict::words(document.verdict)));
     format!("{}\n{} · run {}", looked.join("  "), parts.join(" · "), receipt.run)

@@ -40,7 +40,7 @@ fn run_in(
     let roles = built_in_roles().unwrap();
     let role = roles.iter().find(|candidate| candidate.name.as_str() == role).unwrap();
     let (change, agent, outlines) = (change(), AgentName::from("test"), BTreeMap::new());
-    let gate = Gate { role, agent: &agent, change: &change, outlines: &outlines, window, has_repo, spec };
+    let gate = Gate { role, agent: &agent, change: &change, outlines: &outlines, window, has_repo, spec, watch: None };
     let mut report = admit(Report { findings: vec![claim], ..Report::default() }, &gate);
     assert_eq!(report.findings.len() + report.dropped.len(), 1, "a claim is never lost");
     report.findings.pop().ok_or_else(|| report.dropped[0].reason)
@@ -144,6 +144,7 @@ fn findings_outside_the_window_are_dropped() {
         window: Some(&window),
         has_repo: true,
         spec: None,
+        watch: None,
     };
     let report = Report {
         findings: vec![claim()],

@@ -1,66 +1,56 @@
 //! The last step of a review: from all answers to one document.
 
-use super::{Plan, Request, Reviewing, SeatAnswer};
+use super::{Plan, Request, Reviewing, SeatAnswer, SecondOpinion, Spend};
+use crate::combine::finding::Finding;
 use crate::combine::verdict::{outcome, status, tier, verdict};
-use crate::combine::{Said, combine};
+use crate::combine::{Combined, Said, combine, opinion};
 use crate::findings::key::sha256_hex;
-use crate::ids::RepoPath;
+use crate::ids::{AgentName, RepoPath};
 use crate::plan::files::SkipReason;
 use crate::plan::panel::Seat;
-use crate::policy::config::AgentConfig;
+use crate::policy::agents::AgentConfig;
 use crate::policy::context::parse_context;
 use crate::procedure::Millis;
+use crate::prompt::prompts_hash;
 use crate::publish::summary::{Partial, summary_line};
 use crate::report::document::{Document, SeatFailure};
-use crate::report::receipt::{Cost, Coverage, FileEnd, Receipt, RulesDepth, SeatReceipt, SeatState, account};
+use crate::report::receipt::{
+    Bill, Coverage, FileEnd, Receipt, RulesDepth, SeatReceipt, SeatState, SecondOpinionReceipt, account,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
-pub fn document(request: &Request, reviewing: Reviewing, started_at: Millis, finished_at: Millis) -> Document {
+pub fn document(
+    request: &Request,
+    reviewing: Reviewing,
+    opinion: Option<SecondOpinion>,
+    started_at: Millis,
+    finished_at: Millis,
+) -> Document {
+    let mut combined = combined(request, &reviewing);
     let Reviewing { plan, answers } = reviewing;
-    let directives = request
-        .context
-        .iter()
-        .chain(request.policy.context.iter())
-        .filter_map(|text| parse_context(text).ok())
-        .flat_map(|context| context.directives)
-        .collect::<Vec<_>>();
-    let paths: BTreeSet<RepoPath> = plan.files.iter().map(|planned| planned.file.path.clone()).collect();
-    let window: Option<BTreeSet<RepoPath>> = plan
-        .since
-        .as_ref()
-        .map(|_| plan.files.iter().filter(|planned| planned.in_scope).map(|planned| planned.file.path.clone()).collect());
-    let reports: Vec<_> = answers
-        .values()
-        .filter_map(|answer| match answer {
-            SeatAnswer::Report { report, .. } => Some(report),
-            SeatAnswer::Failed { .. } | SeatAnswer::TimedOut { .. } => None,
-        })
-        .collect();
-    let said = Said {
-        roles: &request.roles,
-        reports,
-        mode: plan.mode,
-        prior: &plan.prior,
-        prior_gaps: &plan.prior_gaps,
-        directives: &directives,
-        caps: request.policy.caps,
-        iteration: plan.iteration,
-        paths: &paths,
-        window: window.as_ref(),
-    };
-    let combined = combine(&said, plan.ids.clone());
+    let mut refuted = Vec::new();
+    if let Some(opinion) = &opinion {
+        let findings = std::mem::take(&mut combined.findings);
+        (combined.findings, refuted) = opinion::apply(findings, &opinion.agent, &opinion.opinions);
+    }
     let failures = failures(&plan, &answers);
     let coverage = coverage(&plan, &answers);
-    let complete = failures.is_empty() && !coverage.has_hole();
+    let capped = opinion.as_ref().is_some_and(|opinion| matches!(opinion.state, SeatState::OverBudget { .. }));
+    let complete = failures.is_empty() && !coverage.has_hole() && !capped;
     let gaps = combined.spec_gaps.len();
     let tier = tier(&combined.findings, gaps);
     let outcome = outcome(&combined.findings, gaps, complete);
     let verdict = verdict(&combined.findings, &combined.missing_prerequisites, complete);
-    let partial = Partial::new(&failures, plan.panel.seats.len(), coverage.holes().count());
+    let partial = Partial::new(&failures, plan.panel.standing().count(), coverage.holes().count());
     let mut dropped_counts = BTreeMap::new();
     for dropped in &combined.dropped {
         *dropped_counts.entry(dropped.reason).or_insert(0) += 1;
     }
+    let seats = seats(request, &plan, &answers);
+    let second_opinion = opinion.map(|opinion| second_opinion(&opinion, refuted.len()));
+    let parts = seats.iter().map(|seat| (&seat.usage, seat.cost));
+    let bill = Bill::of(parts.chain(second_opinion.iter().map(|opinion| (&opinion.usage, opinion.cost))));
+    let asked_a_model = seats.iter().any(|seat| seat.model.is_some());
     Document {
         version: 1,
         mode: "local".into(),
@@ -73,7 +63,7 @@ pub fn document(request: &Request, reviewing: Reviewing, started_at: Millis, fin
         verdict,
         summary_line: summary_line(&partial, tier, &combined.findings, gaps, combined.checked_clean.len()),
         subagent_failures: failures,
-        notices: notices(request, &plan, &coverage),
+        notices: notices(request, &plan, &coverage, second_opinion.as_ref()),
         fail_level: request.policy.fail_level,
         max_listed_p3: request.policy.caps.listed_p3,
         receipt: Receipt {
@@ -87,10 +77,13 @@ pub fn document(request: &Request, reviewing: Reviewing, started_at: Millis, fin
             since: plan.since.clone(),
             widened: plan.widened.clone(),
             fingerprint: request.fingerprint.clone(),
-            seats: seats(request, &plan, &answers),
+            seats,
             not_called: plan.panel.not_called.clone(),
             coverage,
             dropped: dropped_counts,
+            bill,
+            prompts_hash: asked_a_model.then(prompts_hash),
+            second_opinion,
             outcome,
             verdict,
             started_at,
@@ -102,23 +95,67 @@ pub fn document(request: &Request, reviewing: Reviewing, started_at: Millis, fin
         checked_and_clean: combined.checked_clean,
         missing_prerequisites: combined.missing_prerequisites,
         dropped: combined.dropped,
+        refuted,
+    }
+}
+
+/// The findings that an agent other than their author may try to refute.
+pub fn to_verify(request: &Request, reviewing: &Reviewing, agent: &AgentName) -> Vec<Finding> {
+    combined(request, reviewing).findings.into_iter().filter(|finding| opinion::may_judge(agent, finding)).collect()
+}
+
+fn combined(request: &Request, reviewing: &Reviewing) -> Combined {
+    let Reviewing { plan, answers } = reviewing;
+    let directives = request
+        .context
+        .iter()
+        .chain(request.policy.context.iter())
+        .filter_map(|text| parse_context(text).ok())
+        .flat_map(|context| context.directives)
+        .collect::<Vec<_>>();
+    let paths: BTreeSet<RepoPath> = plan.files.iter().map(|planned| planned.file.path.clone()).collect();
+    let window: Option<BTreeSet<RepoPath>> = plan
+        .since
+        .as_ref()
+        .map(|_| plan.files.iter().filter(|planned| planned.in_scope).map(|planned| planned.file.path.clone()).collect());
+    let said = Said {
+        roles: &request.roles,
+        reports: answers.values().map(|answer| &answer.report).collect(),
+        mode: plan.mode,
+        prior: &plan.prior,
+        prior_gaps: &plan.prior_gaps,
+        directives: &directives,
+        caps: request.policy.caps,
+        iteration: plan.iteration,
+        paths: &paths,
+        window: window.as_ref(),
+    };
+    combine(&said, plan.ids.clone())
+}
+
+fn second_opinion(opinion: &SecondOpinion, refuted: usize) -> SecondOpinionReceipt {
+    SecondOpinionReceipt {
+        agent: opinion.agent.clone(),
+        state: opinion.state.clone(),
+        asked: opinion.asked,
+        confirmed: opinion.opinions.iter().filter(|opinion| opinion.stand == opinion::Stand::Confirmed).count() as u32,
+        refuted: refuted as u32,
+        usage: opinion.spend.usage,
+        cost: opinion.spend.cost,
     }
 }
 
 fn failures(plan: &Plan, answers: &BTreeMap<String, SeatAnswer>) -> Vec<SeatFailure> {
     let reason = |seat: &Seat| match answers.get(&seat.to_string()) {
-        Some(SeatAnswer::Report { report, .. }) if !report.unread.is_empty() => Some(format!(
-            "did not read {} file(s), first {}: {}",
-            report.unread.len(),
-            report.unread[0].path,
-            report.unread[0].reason
-        )),
-        Some(SeatAnswer::Report { .. }) => None,
-        Some(SeatAnswer::Failed { reason }) => Some(reason.clone()),
-        Some(SeatAnswer::TimedOut { after_seconds }) => Some(format!("no answer within {after_seconds} s")),
+        Some(answer) => match answer.state.trouble() {
+            Some(trouble) => Some(trouble),
+            None => answer.report.unread.first().map(|first| {
+                format!("did not read {} file(s), first {}: {}", answer.report.unread.len(), first.path, first.reason)
+            }),
+        },
         None => Some("was never asked".into()),
     };
-    plan.panel.seats.iter().filter_map(|seat| Some(SeatFailure { seat: seat.clone(), reason: reason(seat)? })).collect()
+    plan.panel.standing().filter_map(|seat| Some(SeatFailure { seat: seat.clone(), reason: reason(seat)? })).collect()
 }
 
 fn seats(request: &Request, plan: &Plan, answers: &BTreeMap<String, SeatAnswer>) -> Vec<SeatReceipt> {
@@ -128,26 +165,28 @@ fn seats(request: &Request, plan: &Plan, answers: &BTreeMap<String, SeatAnswer>)
         .map(|seat| {
             let agent = request.policy.agents.get(&seat.agent);
             let prompt = request.roles.iter().find(|role| role.name == seat.role).map_or("", |role| role.prompt.as_str());
-            let (state, findings, dropped) = match answers.get(&seat.to_string()) {
-                Some(SeatAnswer::Report { report, .. }) => {
-                    (SeatState::Ok, report.findings.len() as u32, report.dropped.len() as u32)
+            let unasked;
+            let answer = match answers.get(&seat.to_string()) {
+                Some(answer) => answer,
+                None => {
+                    let state = SeatState::Failed { reason: "was never asked".into() };
+                    unasked = SeatAnswer::troubled(state, Spend::default());
+                    &unasked
                 }
-                Some(SeatAnswer::Failed { reason }) => (SeatState::Failed { reason: reason.clone() }, 0, 0),
-                Some(SeatAnswer::TimedOut { after_seconds }) => (SeatState::TimedOut { after_seconds: *after_seconds }, 0, 0),
-                None => (SeatState::Failed { reason: "was never asked".into() }, 0, 0),
             };
             SeatReceipt {
-                role: seat.role.clone(),
-                agent: seat.agent.clone(),
+                seat: seat.clone(),
                 kind: agent.map_or("unknown", AgentConfig::kind).to_owned(),
+                model: agent.and_then(AgentConfig::model).map(str::to_owned),
                 prompt_hash: sha256_hex(prompt.as_bytes()),
-                state,
-                findings,
-                dropped,
-                cost: match agent {
-                    Some(AgentConfig::Command { .. }) | None => Cost::Unknown,
-                    Some(AgentConfig::Rules {} | AgentConfig::Sarif { .. }) => Cost::Free,
-                },
+                state: answer.state.clone(),
+                replaced_by: plan.panel.replaced.get(&seat.to_string()).map(|seat| seat.agent.clone()),
+                findings: answer.report.findings.len() as u32,
+                dropped: answer.report.dropped.len() as u32,
+                reading: answer.reading,
+                calls: answer.spend.calls,
+                usage: answer.spend.usage,
+                cost: answer.spend.cost,
             }
         })
         .collect()
@@ -156,11 +195,9 @@ fn seats(request: &Request, plan: &Plan, answers: &BTreeMap<String, SeatAnswer>)
 fn coverage(plan: &Plan, answers: &BTreeMap<String, SeatAnswer>) -> Coverage {
     let mut depths: BTreeMap<&RepoPath, RulesDepth> = BTreeMap::new();
     for answer in answers.values() {
-        if let SeatAnswer::Report { depths: seen, .. } = answer {
-            for (path, depth) in seen {
-                let best = depths.entry(path).or_insert(*depth);
-                *best = (*best).max(*depth);
-            }
+        for (path, depth) in &answer.depths {
+            let best = depths.entry(path).or_insert(*depth);
+            *best = (*best).max(*depth);
         }
     }
     Coverage::new(
@@ -172,8 +209,14 @@ fn coverage(plan: &Plan, answers: &BTreeMap<String, SeatAnswer>) -> Coverage {
 }
 
 /// Sentences a reader needs before the findings.
-fn notices(request: &Request, plan: &Plan, coverage: &Coverage) -> Vec<String> {
+fn notices(request: &Request, plan: &Plan, coverage: &Coverage, opinion: Option<&SecondOpinionReceipt>) -> Vec<String> {
     let mut notices = request.notices.clone();
+    for (seat, stand_in) in &plan.panel.replaced {
+        notices.push(format!("{seat} could not answer; {} was asked in its place.", stand_in.agent));
+    }
+    if let Some(trouble) = opinion.and_then(|opinion| opinion.state.trouble()) {
+        notices.push(format!("The second opinion is missing ({trouble}); the findings stand as they were reported."));
+    }
     if let Some(widened) = &plan.widened {
         notices.push(format!("⚠️ Full review: {}.", widened.sentence()));
     }
@@ -185,7 +228,7 @@ fn notices(request: &Request, plan: &Plan, coverage: &Coverage) -> Vec<String> {
         ));
     }
     let only_rules =
-        plan.panel.seats.iter().all(|seat| matches!(request.policy.agents.get(&seat.agent), Some(AgentConfig::Rules {})));
+        plan.panel.standing().all(|seat| matches!(request.policy.agents.get(&seat.agent), Some(AgentConfig::Rules {})));
     if only_rules {
         let lines = coverage
             .accounts

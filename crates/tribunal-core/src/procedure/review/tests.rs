@@ -4,7 +4,7 @@ use crate::findings::role::built_in_roles;
 use crate::plan::files::ContentKind;
 use crate::policy::config::Config;
 
-fn request() -> Request {
+pub fn request() -> Request {
     let roles = built_in_roles().unwrap();
     let names: Vec<_> = roles.iter().map(|role| role.name.clone()).collect();
     Request {
@@ -21,6 +21,7 @@ fn request() -> Request {
         rules_hash: "r".into(),
         left_out: Vec::new(),
         notices: Vec::new(),
+        nonce: "n".into(),
     }
 }
 
@@ -49,8 +50,12 @@ fn begin(files: Vec<FileSummary>) -> (State, Vec<Effect>) {
     (planned.state, planned.effects)
 }
 
+fn failure(state: SeatState) -> Box<SeatAnswer> {
+    Box::new(SeatAnswer::troubled(state, Spend::default()))
+}
+
 fn report() -> Box<SeatAnswer> {
-    Box::new(SeatAnswer::Report { report: AdmittedReport::default(), depths: BTreeMap::new() })
+    Box::new(SeatAnswer { reading: Reading { files: 1, read: 1, parts: 1 }, ..*failure(SeatState::Ok) })
 }
 
 fn seats(effects: &[Effect]) -> Vec<Seat> {
@@ -58,7 +63,7 @@ fn seats(effects: &[Effect]) -> Vec<Seat> {
         .iter()
         .filter_map(|effect| match effect {
             Effect::RunSeat(seat) => Some(seat.clone()),
-            Effect::ReadChange => None,
+            Effect::ReadChange | Effect::Verify(_) => None,
         })
         .collect()
 }
@@ -109,7 +114,7 @@ fn a_failed_reviewer_makes_the_review_incomplete() {
         .into_iter()
         .map(|seat| {
             if seat.role.as_str() == "sdet" {
-                (seat, Box::new(SeatAnswer::Failed { reason: "garbage".into() }))
+                (seat, failure(SeatState::Failed { reason: "garbage".into() }))
             } else {
                 (seat, report())
             }
@@ -125,7 +130,7 @@ fn a_failed_reviewer_makes_the_review_incomplete() {
 #[test]
 fn when_all_fail_nothing_is_approved() {
     let (state, effects) = begin(vec![file("a.py")]);
-    let answers = seats(&effects).into_iter().map(|seat| (seat, Box::new(SeatAnswer::TimedOut { after_seconds: 5 }))).collect();
+    let answers = seats(&effects).into_iter().map(|seat| (seat, failure(SeatState::TimedOut { after_seconds: 5 }))).collect();
     let done = document(play(state, answers));
     assert_eq!(done.exit_code(), 3);
     assert!(done.summary_line.contains("3/3 reviewers failed"), "{}", done.summary_line);
@@ -183,7 +188,7 @@ fn a_repeated_answer_changes_nothing() {
     let (state, effects) = begin(vec![file("a.py")]);
     let seat = seats(&effects).remove(0);
     let once = play(state, vec![(seat.clone(), report())]);
-    let twice = play(once.clone(), vec![(seat, Box::new(SeatAnswer::Failed { reason: "late".into() }))]);
+    let twice = play(once.clone(), vec![(seat, failure(SeatState::Failed { reason: "late".into() }))]);
     assert_eq!(once, twice);
 }
 

@@ -1,0 +1,167 @@
+//! Where a model's key comes from: the environment, a program, or the system's keyring. Never a file of the repository.
+//!
+//! The keyring is asked through the program that the system has for it, which unlocks it and asks the person as it is used to; a
+//! library for it would bring a D-Bus client along.
+
+use crate::AgentFailure;
+use crate::process::{own_group, supervise};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+use tribunal_core::findings::admit::one_line;
+use tribunal_core::policy::agents::{KeySource, Wire};
+
+/// A person may have to type a passphrase or touch a token.
+const PATIENCE: Duration = Duration::from_secs(30);
+const SERVICE: &str = "tribunal";
+
+/// A text that is shown to nobody.
+pub struct Secret(String);
+
+impl Secret {
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Secret(…)")
+    }
+}
+
+impl std::fmt::Display for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("…")
+    }
+}
+
+/// The key, or none for a server of one's own that was given none. May run a program and wait for it: not for an async thread.
+pub fn resolve(
+    source: Option<&KeySource>,
+    wire: Wire,
+    has_own_base_url: bool,
+    env: &dyn Fn(&str) -> Option<String>,
+) -> Result<Option<Secret>, String> {
+    match source {
+        None if has_own_base_url => Ok(None),
+        None => variable(wire.key_variable(), env).map(Some),
+        Some(KeySource::Env(name)) => variable(name, env).map(Some),
+        Some(KeySource::Command(command)) => printed(command, env).map(Some),
+        Some(KeySource::Keyring(name)) => {
+            let command = keyring(name, std::env::consts::OS)?;
+            printed(&command, env).map(Some).map_err(|problem| {
+                format!("the keyring gave no key for the account `{name}` of the service `{SERVICE}`: {problem}")
+            })
+        }
+    }
+}
+
+fn variable(name: &str, env: &dyn Fn(&str) -> Option<String>) -> Result<Secret, String> {
+    match env(name) {
+        None => Err(format!("the variable `{name}` is not set, and it must hold the key")),
+        Some(value) if value.trim().is_empty() => Err(format!("the variable `{name}` is empty, and it must hold the key")),
+        Some(value) => Ok(Secret::new(value.trim())),
+    }
+}
+
+fn keyring(name: &str, system: &str) -> Result<Vec<String>, String> {
+    let words: &[&str] = match system {
+        "linux" | "freebsd" | "openbsd" | "netbsd" => &["secret-tool", "lookup", "service", SERVICE, "account", name],
+        "macos" => &["security", "find-generic-password", "-s", SERVICE, "-a", name, "-w"],
+        _ => return Err(format!("no keyring is read on {system} yet; use `key.env` or `key.command`")),
+    };
+    Ok(words.iter().map(|word| (*word).to_owned()).collect())
+}
+
+/// Runs with the person's whole environment, as credential helpers do: agents, sockets and sessions of password managers are
+/// found through it. Not in the current folder, though: interpreters load modules from there, and that is the change's own tree.
+fn printed(command: &[String], env: &dyn Fn(&str) -> Option<String>) -> Result<Secret, String> {
+    let (program, args) = command.split_first().ok_or("its command is empty")?;
+    let home = env("HOME").map(std::path::PathBuf::from).filter(|home| home.is_dir());
+    let mut child = Command::new(program);
+    child.args(args).current_dir(home.unwrap_or_else(std::env::temp_dir));
+    child.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    own_group(&mut child);
+    let child = child.spawn().map_err(|error| format!("`{program}` cannot be started: {error}"))?;
+    let printed = supervise(child, Vec::new(), PATIENCE).map_err(|failure| match failure {
+        AgentFailure::TimedOut { after_seconds } => format!("`{program}` printed no key within {after_seconds} s"),
+        AgentFailure::Failed(problem) => format!("`{program}` failed: {problem}"),
+    })?;
+    if !printed.success {
+        let said = printed.stderr.lines().last().map(|line| format!(": {}", one_line(line))).unwrap_or_default();
+        return Err(format!("`{program}` ended with {}{said}", printed.exit));
+    }
+    let text = String::from_utf8(printed.stdout).map_err(|_| format!("`{program}` printed what is no text"))?;
+    match text.trim() {
+        "" => Err(format!("`{program}` printed nothing")),
+        key => Ok(Secret::new(key)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ask(source: Option<KeySource>, has_own_base_url: bool) -> Result<Option<String>, String> {
+        let env = |name: &str| match name {
+            "ANTHROPIC_API_KEY" => Some("sk-one\n".to_owned()),
+            "EMPTY" => Some(" ".to_owned()),
+            _ => None,
+        };
+        let key = resolve(source.as_ref(), Wire::Anthropic, has_own_base_url, &env)?;
+        Ok(key.map(|key| key.expose().to_owned()))
+    }
+
+    fn command(script: &str) -> Option<KeySource> {
+        Some(KeySource::Command(["sh", "-c", script].map(str::to_owned).into()))
+    }
+
+    #[test]
+    fn the_vendor_s_variable_is_the_default() {
+        assert_eq!(ask(None, false).unwrap().as_deref(), Some("sk-one"));
+        assert_eq!(ask(None, true).unwrap(), None);
+    }
+
+    #[test]
+    fn a_missing_variable_is_named() {
+        let missing = ask(Some(KeySource::Env("NOWHERE".into())), true).unwrap_err();
+        assert_eq!(missing, "the variable `NOWHERE` is not set, and it must hold the key");
+        assert!(ask(Some(KeySource::Env("EMPTY".into())), true).unwrap_err().contains("`EMPTY` is empty"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_program_prints_it() {
+        assert_eq!(ask(command("echo sk-two"), true).unwrap().as_deref(), Some("sk-two"));
+        let failed = ask(command("echo first >&2; echo locked >&2; echo sk-half; exit 3"), true).unwrap_err();
+        assert!(failed.contains("exit status: 3: locked") && !failed.contains("sk-half"), "{failed}");
+        assert!(ask(command("true"), true).unwrap_err().contains("printed nothing"));
+        let missing = ask(Some(KeySource::Command(vec!["/nowhere/at/all".into()])), true).unwrap_err();
+        assert!(missing.contains("cannot be started"), "{missing}");
+    }
+
+    /// Interpreters load code from the folder they are started in.
+    #[cfg(unix)]
+    #[test]
+    fn the_program_does_not_run_in_the_change_s_tree() {
+        let here = std::env::current_dir().unwrap();
+        assert_ne!(ask(command("pwd"), true).unwrap().unwrap(), here.to_string_lossy());
+    }
+
+    #[test]
+    fn keyrings_are_asked_by_the_system_s_program() {
+        assert_eq!(keyring("work", "linux").unwrap().join(" "), "secret-tool lookup service tribunal account work");
+        assert_eq!(keyring("work", "macos").unwrap().join(" "), "security find-generic-password -s tribunal -a work -w");
+        assert!(keyring("work", "windows").unwrap_err().contains("key.env"));
+    }
+
+    #[test]
+    fn a_secret_shows_itself_to_nobody() {
+        let secret = Secret::new("sk-one");
+        assert_eq!(format!("{secret:?} {secret}"), "Secret(…) …");
+    }
+}

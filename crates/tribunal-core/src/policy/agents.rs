@@ -1,0 +1,348 @@
+//! Who can play a role, as configured: `[agents.NAME]`.
+
+use crate::call::clocks::ClockConfig;
+use crate::call::price::Price;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What plays a role.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum AgentConfig {
+    /// The built-in rules.
+    Rules {},
+    /// Any program: a JSON brief on standard input, a JSON report on standard output.
+    Command {
+        /// Program and arguments. No shell is involved.
+        command: Vec<String>,
+        /// Seconds until it is killed. Default 300.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        timeout_seconds: Option<u64>,
+        /// Variables passed on from the environment. Default: only PATH, HOME replaced, LANG.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        env: Vec<String>,
+        /// May it open network connections? Default true: a model is usually elsewhere.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        network: Option<bool>,
+    },
+    /// A linter's results.
+    Sarif {
+        /// A SARIF file to read, relative to the repository.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        file: Option<String>,
+        /// Or a linter to run in a copy of the changed tree; it prints SARIF.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        command: Option<Vec<String>>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        timeout_seconds: Option<u64>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        env: Vec<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        network: Option<bool>,
+        /// Category of its results unless `categories` says otherwise. Default: the first category of the role.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        category: Option<String>,
+        /// Glob over rule ids → category.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        categories: BTreeMap<String, String>,
+    },
+    /// Anthropic's Messages API, and servers that speak it.
+    Anthropic(ModelConfig),
+    /// OpenAI's Responses API.
+    Openai(ModelConfig),
+    /// OpenAI's Chat Completions API, and the many servers that speak it: Ollama, vLLM, llama.cpp, LM Studio, OpenRouter, Azure.
+    OpenaiChat(ModelConfig),
+    /// Google's Gemini API.
+    Gemini(ModelConfig),
+    /// Claude Code.
+    Claude(CliConfig),
+    /// OpenAI's Codex CLI.
+    Codex(CliConfig),
+    /// Google's Gemini CLI.
+    GeminiCli(CliConfig),
+    Opencode(CliConfig),
+    /// GitHub's Copilot CLI, with a model of your own.
+    Copilot(CliConfig),
+    /// Edits files and answers nothing else: it can fix, not review.
+    Aider(CliConfig),
+}
+
+/// A model over HTTP.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ModelConfig {
+    /// As the vendor or server names it.
+    pub model: String,
+    /// Where it is asked, up to and including the version: `https://api.openai.com/v1`. Default: the vendor's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base_url: Option<String>,
+    /// Where its key comes from. Default: the vendor's usual variable; none for a `base_url` of your own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<KeySource>,
+    /// The header that carries the key, where it is not the usual one (Azure: `api-key`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key_header: Option<String>,
+    /// How hard it thinks, where it can be told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<Effort>,
+    /// Tokens it may write for one answer. Default 16000.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_output_tokens: Option<u64>,
+    /// Tokens it can read at once; larger changes are given in parts. Default 128000.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context_tokens: Option<u64>,
+    /// How it is asked for JSON: `schema` (default), `json` for servers without schemas, `prompt` for those with neither.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub structured: Option<Structured>,
+    #[serde(default, skip_serializing_if = "ClockConfig::is_default")]
+    pub clocks: ClockConfig,
+    /// Dollars for a million tokens, where the list that ships is wrong or does not know the model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price: Option<Price>,
+}
+
+/// A coding-agent CLI. It reads a copy of the change's tree and can change nothing.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CliConfig {
+    /// A name on the PATH or an absolute path. Default: its usual name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<String>,
+    /// As the CLI names it.
+    pub model: String,
+    /// The API behind it, up to and including the version. Default: the vendor's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base_url: Option<String>,
+    /// Where the key of that API comes from. The CLI itself never sees it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<KeySource>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<Effort>,
+    /// Turns it may take for one answer, where it can be told. Default 24.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_turns: Option<u32>,
+    /// Tokens of prompt it is given at once; larger changes are given in parts. Default 100000.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context_tokens: Option<u64>,
+    #[serde(default, skip_serializing_if = "ClockConfig::is_default")]
+    pub clocks: ClockConfig,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price: Option<Price>,
+}
+
+/// Where a secret comes from: never from the file itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum KeySource {
+    /// A variable of the environment.
+    Env(String),
+    /// A program that prints it.
+    Command(Vec<String>),
+    /// An entry of the system's keyring, under the service `tribunal`.
+    Keyring(String),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Effort {
+    Low,
+    Medium,
+    High,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Structured {
+    #[default]
+    Schema,
+    Json,
+    Prompt,
+}
+
+/// How an agent is reached, which is what its runner needs to know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wire {
+    Anthropic,
+    Openai,
+    OpenaiChat,
+    Gemini,
+}
+
+impl Wire {
+    pub fn base_url(self) -> &'static str {
+        match self {
+            Wire::Anthropic => "https://api.anthropic.com/v1",
+            Wire::Openai | Wire::OpenaiChat => "https://api.openai.com/v1",
+            Wire::Gemini => "https://generativelanguage.googleapis.com/v1beta",
+        }
+    }
+
+    pub fn key_variable(self) -> &'static str {
+        match self {
+            Wire::Anthropic => "ANTHROPIC_API_KEY",
+            Wire::Openai | Wire::OpenaiChat => "OPENAI_API_KEY",
+            Wire::Gemini => "GEMINI_API_KEY",
+        }
+    }
+}
+
+/// The CLIs that Tribunal has a profile for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Cli {
+    Claude,
+    Codex,
+    Gemini,
+    Opencode,
+    Copilot,
+    Aider,
+}
+
+impl Cli {
+    pub const ALL: [Cli; 6] = [Cli::Claude, Cli::Codex, Cli::Gemini, Cli::Opencode, Cli::Copilot, Cli::Aider];
+
+    /// Its usual name on the PATH.
+    pub fn program(self) -> &'static str {
+        match self {
+            Cli::Claude => "claude",
+            Cli::Codex => "codex",
+            Cli::Gemini => "gemini",
+            Cli::Opencode => "opencode",
+            Cli::Copilot => "copilot",
+            Cli::Aider => "aider",
+        }
+    }
+
+    /// The API it speaks to when it is run by us.
+    pub fn wire(self) -> Wire {
+        match self {
+            Cli::Claude => Wire::Anthropic,
+            Cli::Codex => Wire::Openai,
+            Cli::Gemini => Wire::Gemini,
+            Cli::Opencode | Cli::Copilot | Cli::Aider => Wire::OpenaiChat,
+        }
+    }
+}
+
+/// Agents by how they are run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Means<'a> {
+    Rules,
+    Command,
+    Sarif,
+    Model(Wire, &'a ModelConfig),
+    Cli(Cli, &'a CliConfig),
+}
+
+impl AgentConfig {
+    pub fn means(&self) -> Means<'_> {
+        match self {
+            AgentConfig::Rules {} => Means::Rules,
+            AgentConfig::Command { .. } => Means::Command,
+            AgentConfig::Sarif { .. } => Means::Sarif,
+            AgentConfig::Anthropic(model) => Means::Model(Wire::Anthropic, model),
+            AgentConfig::Openai(model) => Means::Model(Wire::Openai, model),
+            AgentConfig::OpenaiChat(model) => Means::Model(Wire::OpenaiChat, model),
+            AgentConfig::Gemini(model) => Means::Model(Wire::Gemini, model),
+            AgentConfig::Claude(cli) => Means::Cli(Cli::Claude, cli),
+            AgentConfig::Codex(cli) => Means::Cli(Cli::Codex, cli),
+            AgentConfig::GeminiCli(cli) => Means::Cli(Cli::Gemini, cli),
+            AgentConfig::Opencode(cli) => Means::Cli(Cli::Opencode, cli),
+            AgentConfig::Copilot(cli) => Means::Cli(Cli::Copilot, cli),
+            AgentConfig::Aider(cli) => Means::Cli(Cli::Aider, cli),
+        }
+    }
+
+    pub fn kind(&self) -> &'static str {
+        match self.means() {
+            Means::Rules => "rules",
+            Means::Command => "command",
+            Means::Sarif => "sarif",
+            Means::Model(Wire::Anthropic, _) => "anthropic",
+            Means::Model(Wire::Openai, _) => "openai",
+            Means::Model(Wire::OpenaiChat, _) => "openai-chat",
+            Means::Model(Wire::Gemini, _) => "gemini",
+            Means::Cli(Cli::Gemini, _) => "gemini-cli",
+            Means::Cli(cli, _) => cli.program(),
+        }
+    }
+
+    pub fn model(&self) -> Option<&str> {
+        match self.means() {
+            Means::Model(_, config) => Some(&config.model),
+            Means::Cli(_, config) => Some(&config.model),
+            Means::Rules | Means::Command | Means::Sarif => None,
+        }
+    }
+
+    pub fn check(&self) -> Result<(), String> {
+        match self {
+            AgentConfig::Command { command, .. } => check_program(command),
+            AgentConfig::Sarif { file: None, command: None, .. } => Err("needs a `file` to read or a `command` to run".into()),
+            AgentConfig::Sarif { file: Some(_), command: Some(_), .. } => Err("has both `file` and `command`; keep one".into()),
+            AgentConfig::Sarif { command: Some(command), .. } => check_program(command),
+            _ => match self.means() {
+                Means::Model(_, model) => {
+                    if let Some(price) = &model.price
+                        && let Some(problem) = price.problem()
+                    {
+                        return Err(problem.into());
+                    }
+                    check_common(&model.model, model.base_url.as_deref(), model.key.as_ref(), &model.clocks)
+                }
+                Means::Cli(_, cli) => {
+                    if let Some(program) = &cli.program {
+                        check_program(std::slice::from_ref(program))?;
+                    }
+                    if let Some(price) = &cli.price
+                        && let Some(problem) = price.problem()
+                    {
+                        return Err(problem.into());
+                    }
+                    check_common(&cli.model, cli.base_url.as_deref(), cli.key.as_ref(), &cli.clocks)
+                }
+                Means::Rules | Means::Command | Means::Sarif => Ok(()),
+            },
+        }
+    }
+}
+
+fn check_common(model: &str, base_url: Option<&str>, key: Option<&KeySource>, clocks: &ClockConfig) -> Result<(), String> {
+    if model.trim().is_empty() {
+        return Err("`model` is empty".into());
+    }
+    if let Some(url) = base_url
+        && !url.starts_with("https://")
+        && !url.starts_with("http://")
+    {
+        return Err(format!("`base_url` is `{url}`, which is no http or https address"));
+    }
+    if base_url.is_some_and(|url| super::keys::host(url).is_empty()) {
+        return Err("`base_url` names no host".into());
+    }
+    if let Some(problem) = clocks.problem() {
+        return Err(problem.into());
+    }
+    match key {
+        Some(KeySource::Env(name)) if looks_like_a_secret(name) => {
+            Err("`key.env` must be the name of a variable, and this looks like the key itself; take it out of the file".into())
+        }
+        Some(KeySource::Command(command)) => check_program(command),
+        Some(KeySource::Env(_) | KeySource::Keyring(_)) | None => Ok(()),
+    }
+}
+
+fn looks_like_a_secret(name: &str) -> bool {
+    name.chars().any(|c| !c.is_ascii_alphanumeric() && c != '_') || name.len() > 64
+}
+
+/// A path inside the repository would name the change's own version of the program, which is exactly what must not run.
+fn check_program(command: &[String]) -> Result<(), String> {
+    match command.first() {
+        None => Err("`command` is empty".into()),
+        Some(program) if program.contains('/') && !program.starts_with('/') => Err(format!(
+            "`{program}` is a relative path, which the change under review could replace; use a program on the PATH or an absolute path"
+        )),
+        Some(_) => Ok(()),
+    }
+}

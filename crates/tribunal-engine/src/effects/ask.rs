@@ -1,0 +1,178 @@
+//! One question to a model or an agent CLI: set aside, asked, settled, and kept, so that a run that is resumed does not pay twice and
+//! a recording can be played again.
+
+mod agents;
+
+pub use agents::{Agents, Recording};
+
+use std::time::{SystemTime, UNIX_EPOCH};
+use tribunal_core::budget::{Ask, Spent, admit, month_of};
+use tribunal_core::call::fault::{Fault, Remedy};
+use tribunal_core::call::money::Money;
+use tribunal_core::call::usage::{Usage, estimate_tokens};
+use tribunal_core::call::{Answer, Question};
+use tribunal_core::findings::key::sha256_hex;
+use tribunal_core::ids::{AgentName, RunId};
+use tribunal_core::policy::config::Policy;
+use tribunal_core::procedure::review::Spend;
+use tribunal_core::report::receipt::{Cost, SeatState};
+use tribunal_store::{CallRow, Spending, StoreError};
+
+/// Which question of which run.
+pub struct Slot<'a> {
+    pub run: &'a RunId,
+    pub case_id: &'a str,
+    pub agent: &'a AgentName,
+    /// Seat, part and try: the same whenever the same question is asked.
+    pub name: String,
+}
+
+/// What a call came to: an answer, or the state its seat ends in; and what it took either way.
+pub struct Outcome {
+    pub said: Result<String, SeatState>,
+    pub spend: Spend,
+}
+
+/// As kept in the ledger.
+#[derive(serde::Serialize, serde::Deserialize)]
+struct Kept {
+    text: String,
+    usage: Usage,
+    cost: Cost,
+}
+
+impl Agents {
+    pub async fn ask(
+        &self,
+        policy: &Policy,
+        slot: &Slot<'_>,
+        question: &Question,
+        first_byte: &(dyn Fn() + Sync),
+    ) -> Result<Outcome, StoreError> {
+        if let Some(outcome) = self.kept(slot).await? {
+            return Ok(outcome);
+        }
+        let failed = |reason: String| Ok(Outcome { said: Err(SeatState::Failed { reason }), spend: Spend::default() });
+        let Some(agent) = policy.agents.get(slot.agent) else {
+            return failed(format!("there is no [agents.{}]", slot.agent));
+        };
+        if let Some(problem) = policy.held_back.get(slot.agent) {
+            return failed(problem.clone());
+        }
+        let key = match self.key(slot.agent, agent).await {
+            Ok(key) => key,
+            Err(problem) => return failed(problem),
+        };
+        let price = policy.prices.get(slot.agent);
+        let input = [&question.system, &question.shared, &question.own].iter().map(|text| estimate_tokens(text)).sum::<u64>();
+        let worst = self.worst_case(agent, input + estimate_tokens(&question.schema.to_string()));
+        let ask = Ask { cost: price.map(|price| price.most(worst.input, worst.output)), tokens: worst.input + worst.output };
+        let row = self.row(slot, question, &ask);
+        let admitted = self.ledger().reserve(&row, |spending| admit(&policy.budget, &spent(spending), &ask)).await?;
+        if let Err(reason) = admitted {
+            return Ok(Outcome { said: Err(SeatState::OverBudget { reason }), spend: Spend::default() });
+        }
+        let answered = self.put(slot, agent, key.as_deref(), question, ask.cost, first_byte).await;
+        let (said, usage, cost) = match answered {
+            Ok(Answer { text, usage, stated_cost }) => {
+                let cost = match stated_cost {
+                    Some(cost) => Cost::MicroUsd(cost),
+                    None if usage.is_nothing() => Cost::Unknown,
+                    None => price.map_or(Cost::Unknown, |price| Cost::MicroUsd(price.cost(&usage))),
+                };
+                (Ok(text), usage, cost)
+            }
+            Err((fault, usage)) => {
+                let cost = match (usage.is_nothing(), price) {
+                    (true, _) if was_not_billed(&fault) => Cost::MicroUsd(Money::ZERO),
+                    (false, Some(price)) => Cost::MicroUsd(price.cost(&usage)),
+                    (true, _) | (false, None) => Cost::Unknown,
+                };
+                (Err(state_of(&fault)), usage, cost)
+            }
+        };
+        let kept = said.as_ref().ok().map(|text| Kept { text: text.clone(), usage, cost });
+        let kept = kept.and_then(|kept| serde_json::to_string(&kept).ok());
+        let micros = match cost {
+            Cost::MicroUsd(money) => Some(i64::try_from(money.micros).unwrap_or(i64::MAX)),
+            Cost::Free => Some(0),
+            Cost::Unknown => None,
+        };
+        let tokens = i64::try_from(usage.total_input() + usage.output).unwrap_or(i64::MAX);
+        self.ledger().settle(&row.key, micros, tokens, kept.as_deref()).await?;
+        Ok(Outcome { said, spend: Spend { calls: 1, usage, cost } })
+    }
+
+    /// The answer of a run that goes on, or of a recording that is played.
+    async fn kept(&self, slot: &Slot<'_>) -> Result<Option<Outcome>, StoreError> {
+        let own = self.ledger().answered(slot.run.as_str(), &slot.name).await?;
+        if let Some(kept) = own.as_deref().and_then(|text| serde_json::from_str::<Kept>(text).ok()) {
+            let spend = Spend { calls: 1, usage: kept.usage, cost: kept.cost };
+            return Ok(Some(Outcome { said: Ok(kept.text), spend }));
+        }
+        let Some(played) = &self.recording.play else { return Ok(None) };
+        let recorded = self.ledger().answered(played.as_str(), &slot.name).await?;
+        let said = match recorded.as_deref().and_then(|text| serde_json::from_str::<Kept>(text).ok()) {
+            Some(kept) => Ok(kept.text),
+            None => Err(SeatState::Failed { reason: format!("the recording {played} holds no answer for {}", slot.name) }),
+        };
+        Ok(Some(Outcome { said, spend: Spend::default() }))
+    }
+
+    fn row(&self, slot: &Slot<'_>, question: &Question, ask: &Ask) -> CallRow {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_millis() as u64);
+        let text = serde_json::json!({ "system": question.system, "shared": question.shared, "own": question.own }).to_string();
+        CallRow {
+            key: sha256_hex(format!("{}\n{}", slot.run, slot.name).as_bytes()),
+            run: slot.run.0.clone(),
+            case_id: slot.case_id.to_owned(),
+            month: month_of(now),
+            at: i64::try_from(now).unwrap_or(i64::MAX),
+            slot: slot.name.clone(),
+            agent: slot.agent.0.clone(),
+            question_hash: sha256_hex(text.as_bytes()),
+            question: self.recording.keep_questions.then_some(text),
+            reserved: ask.cost.map_or(0, |cost| i64::try_from(cost.micros).unwrap_or(i64::MAX)),
+            tokens: i64::try_from(ask.tokens).unwrap_or(i64::MAX),
+        }
+    }
+}
+
+fn spent(spending: Spending) -> Spent {
+    let money = |micros: i64| Money { micros: u64::try_from(micros).unwrap_or(0) };
+    Spent {
+        run: money(spending.run),
+        case: money(spending.case),
+        month: money(spending.month),
+        run_tokens: u64::try_from(spending.run_tokens).unwrap_or(0),
+    }
+}
+
+/// A request that a server turned away before any work.
+fn was_not_billed(fault: &Fault) -> bool {
+    match fault {
+        Fault::Credentials { .. }
+        | Fault::BadRequest { .. }
+        | Fault::TooLong { .. }
+        | Fault::OutOfQuota { .. }
+        | Fault::Busy { .. }
+        | Fault::Unreachable { .. } => true,
+        Fault::Refusal { .. }
+        | Fault::NoFirstByte { .. }
+        | Fault::Stalled { .. }
+        | Fault::OutOfTime { .. }
+        | Fault::CutOff { .. }
+        | Fault::Truncated { .. }
+        | Fault::Endless { .. }
+        | Fault::Nonsense { .. } => false,
+    }
+}
+
+/// The agents have already asked again where that could help.
+fn state_of(fault: &Fault) -> SeatState {
+    match (fault, fault.remedy(u32::MAX, 0)) {
+        (Fault::OutOfTime { seconds }, _) => SeatState::TimedOut { after_seconds: *seconds },
+        (_, Remedy::Later { seconds }) => SeatState::Unavailable { reason: fault.to_string(), retry_after: seconds },
+        (_, Remedy::Fail | Remedy::Retry { .. }) => SeatState::Failed { reason: fault.to_string() },
+    }
+}

@@ -1,0 +1,154 @@
+//! What asking needs beside the question: keys, connections, scratch space. Nothing in it is part of a run's state.
+
+use super::Slot;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use tokio::sync::Mutex;
+use tribunal_agent::model::key::{Secret, resolve};
+use tribunal_agent::model::{Model, Sign, client};
+use tribunal_core::call::fault::Fault;
+use tribunal_core::call::money::Money;
+use tribunal_core::call::usage::Usage;
+use tribunal_core::call::{Answer, Question};
+use tribunal_core::findings::key::sha256_hex;
+use tribunal_core::findings::leak::Watch;
+use tribunal_core::ids::{AgentName, RunId};
+use tribunal_core::policy::agents::{AgentConfig, Means};
+use tribunal_store::Ledger;
+
+/// What is kept of a run's calls beyond their answers, and whose answers are given instead of new ones.
+#[derive(Debug, Clone, Default)]
+pub struct Recording {
+    pub keep_questions: bool,
+    pub play: Option<RunId>,
+}
+
+type Key = Result<Option<Arc<Secret>>, String>;
+
+pub struct Agents {
+    ledger: Arc<Ledger>,
+    pub recording: Recording,
+    /// Where agent CLIs get their private folders.
+    pub scratch: PathBuf,
+    keys: Mutex<BTreeMap<AgentName, Key>>,
+    clients: Mutex<BTreeMap<String, reqwest::Client>>,
+}
+
+/// A key as text, for as long as a call takes.
+pub struct HeldKey(Option<Arc<Secret>>);
+
+impl HeldKey {
+    pub fn as_deref(&self) -> Option<&str> {
+        self.0.as_deref().map(Secret::expose)
+    }
+}
+
+impl Agents {
+    pub fn new(ledger: Arc<Ledger>, scratch: PathBuf, recording: Recording) -> Self {
+        Self { ledger, recording, scratch, keys: Mutex::default(), clients: Mutex::default() }
+    }
+
+    pub fn ledger(&self) -> &Arc<Ledger> {
+        &self.ledger
+    }
+
+    /// A key is looked up once a process: a command that prints it may ask a person.
+    pub async fn key(&self, name: &AgentName, agent: &AgentConfig) -> Result<HeldKey, String> {
+        let mut keys = self.keys.lock().await;
+        if let Some(known) = keys.get(name) {
+            return known.clone().map(HeldKey);
+        }
+        let agent = agent.clone();
+        let found = tokio::task::spawn_blocking(move || {
+            let (source, wire, own) = match agent.means() {
+                Means::Model(wire, config) => (config.key.as_ref(), wire, config.base_url.is_some()),
+                Means::Cli(cli, config) => (config.key.as_ref(), cli.wire(), config.base_url.is_some()),
+                Means::Rules | Means::Command | Means::Sarif => return Ok(None),
+            };
+            resolve(source, wire, own, &|variable| std::env::var(variable).ok())
+        })
+        .await
+        .map_err(|error| error.to_string())?;
+        let key: Key = found.map(|secret| secret.map(Arc::new));
+        keys.insert(name.clone(), key.clone());
+        key.map(HeldKey)
+    }
+
+    /// Everything that no text of an agent may hold.
+    pub async fn watch(&self, canary: &str) -> Watch {
+        let keys = self.keys.lock().await;
+        let held = keys.values().filter_map(|key| key.as_ref().ok()?.as_deref()).map(|secret| secret.expose().to_owned());
+        let environment = std::env::vars().filter(|(name, value)| is_secret(name, value)).map(|(_, value)| value);
+        let values: Vec<String> = held.chain(environment).collect();
+        Watch::new(values.iter().map(String::as_str), canary)
+    }
+
+    /// The most that one question may take, in tokens.
+    pub fn worst_case(&self, agent: &AgentConfig, input: u64) -> Usage {
+        match agent.means() {
+            Means::Model(_, config) => {
+                Usage { input, output: config.max_output_tokens.unwrap_or(DEFAULT_OUTPUT), ..Usage::default() }
+            }
+            // A CLI sends its prompt again with every turn, and its own instructions with it.
+            Means::Cli(_, config) => {
+                let turns = u64::from(config.max_turns.unwrap_or(DEFAULT_TURNS));
+                Usage { input: (input + CLI_PREAMBLE) * turns.min(8), output: DEFAULT_OUTPUT, ..Usage::default() }
+            }
+            Means::Rules | Means::Command | Means::Sarif => Usage::default(),
+        }
+    }
+
+    pub(super) async fn put(
+        &self,
+        _slot: &Slot<'_>,
+        agent: &AgentConfig,
+        key: Option<&str>,
+        question: &Question,
+        _cap: Option<Money>,
+        first_byte: &(dyn Fn() + Sync),
+    ) -> Result<Answer, (Fault, Usage)> {
+        match agent.means() {
+            Means::Model(wire, config) => {
+                let base = config.base_url.as_deref().unwrap_or_else(|| wire.base_url());
+                let client = self.client(base).await.map_err(|fault| (fault, Usage::default()))?;
+                let cache_key = &sha256_hex(format!("{}{}", question.system, question.shared).as_bytes())[..32];
+                let model = Model { wire, config, key, client: &client, cache_key };
+                let mut heard = |sign: Sign| {
+                    if sign == Sign::FirstByte {
+                        first_byte();
+                    }
+                };
+                model.ask_with_patience(question, &mut heard).await
+            }
+            Means::Cli(..) | Means::Rules | Means::Command | Means::Sarif => {
+                let message = format!("a `{}` agent cannot be asked a question", agent.kind());
+                Err((Fault::BadRequest { status: 0, message }, Usage::default()))
+            }
+        }
+    }
+
+    async fn client(&self, base: &str) -> Result<reqwest::Client, Fault> {
+        let mut clients = self.clients.lock().await;
+        if let Some(client) = clients.get(base) {
+            return Ok(client.clone());
+        }
+        let made = client(base)?;
+        clients.insert(base.to_owned(), made.clone());
+        Ok(made)
+    }
+}
+
+pub const DEFAULT_OUTPUT: u64 = 16_000;
+pub const DEFAULT_TURNS: u32 = 24;
+/// Tokens of instructions and tools that a CLI adds to a prompt.
+const CLI_PREAMBLE: u64 = 12_000;
+
+/// Variables that hold secrets are called so; paths and short words in them are not secrets.
+fn is_secret(name: &str, value: &str) -> bool {
+    let named = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"]
+        .iter()
+        .any(|word| name.to_ascii_uppercase().contains(word));
+    let shaped = value.len() >= 12 && !value.contains(char::is_whitespace) && !value.starts_with(['/', '~', '.']);
+    named && shaped
+}

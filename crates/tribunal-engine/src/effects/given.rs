@@ -1,0 +1,143 @@
+//! What a seat is given to read, in the shape that its kind of agent takes.
+
+use super::Effects;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use tribunal_context::outline::outline;
+use tribunal_core::call::usage::estimate_tokens;
+use tribunal_core::diff::change::{AddedLines, Change, ChangedFile};
+use tribunal_core::findings::brief::{Assignment, PriorFinding, reading_order};
+use tribunal_core::findings::key::Outline;
+use tribunal_core::ids::{RepoPath, Sha};
+use tribunal_core::plan::files::Disposition;
+use tribunal_core::policy::context::parse_context;
+use tribunal_core::procedure::review::{Phase, Plan, State};
+use tribunal_core::prompt::RunWords;
+use tribunal_core::prompt::around::{Source, excerpts};
+use tribunal_core::prompt::brief::{Part, shared};
+use tribunal_core::prompt::slices::{Focus, Slice, parts, slices};
+use tribunal_forge::git::change::ReadChange;
+
+/// The change under review and everything that was said about it, read once for a seat.
+pub(super) struct Given {
+    pub read: Arc<ReadChange>,
+    pub window: Option<Arc<BTreeMap<RepoPath, AddedLines>>>,
+    prior: Vec<PriorFinding>,
+    context: String,
+    range: Option<String>,
+    base: Sha,
+    head: Sha,
+}
+
+/// One question's worth of a change.
+pub(super) struct SharedPart {
+    pub text: String,
+    pub paths: BTreeSet<RepoPath>,
+}
+
+impl Effects {
+    pub(super) fn given(&self, state: &State, patch: Option<Vec<u8>>) -> Result<Given, String> {
+        let plan = plan(state)?;
+        let said = |error: tribunal_forge::git::GitError| error.to_string();
+        let texts: Vec<&str> = state.request.context.iter().chain(&state.request.policy.context).map(String::as_str).collect();
+        let (base, head) = (state.request.target.base(), state.request.target.head());
+        Ok(Given {
+            read: self.change(state, patch).map_err(said)?,
+            window: self.window(state).map_err(said)?,
+            prior: plan.prior.iter().map(|open| open.for_brief()).collect(),
+            context: parse_context(&texts.join("\n")).map(|context| context.prose).unwrap_or_default(),
+            range: plan.since.as_ref().map(|since| format!("{since}..{head}")),
+            base,
+            head,
+        })
+    }
+}
+
+pub(super) fn plan(state: &State) -> Result<&Plan, String> {
+    match &state.phase {
+        Phase::Reviewing(reviewing) | Phase::Verifying(reviewing) => Ok(&reviewing.plan),
+        Phase::Reading | Phase::Done(_) | Phase::Noop { .. } | Phase::NotRun { .. } | Phase::Failed { .. } => {
+            Err("the run is not under review".into())
+        }
+    }
+}
+
+impl Given {
+    pub fn change(&self) -> &Change {
+        &self.read.change
+    }
+
+    pub fn assignment<'a>(&'a self, state: &'a State, plan: &'a Plan) -> Assignment<'a> {
+        Assignment {
+            mode: plan.mode,
+            flags: &plan.flags,
+            base: &self.base,
+            head: &self.head,
+            files: self.files(plan),
+            spec: state.request.spec.as_deref(),
+            test_direction: state.request.test_direction.as_ref(),
+            context: Some(self.context.as_str()).filter(|text| !text.is_empty()),
+            prior_findings: &self.prior,
+            prior_clean: &plan.prior_clean,
+            prior_fix_range: self.range.as_deref(),
+            window: self.window.as_deref(),
+        }
+    }
+
+    /// The files that a reviewer reads, code first and prose last.
+    pub fn files(&self, plan: &Plan) -> Vec<&ChangedFile> {
+        let given: BTreeSet<&RepoPath> = plan
+            .files
+            .iter()
+            .filter(|planned| planned.in_scope && planned.disposition == Disposition::Review)
+            .map(|planned| &planned.file.path)
+            .collect();
+        reading_order(self.change(), |file| given.contains(&file.path))
+    }
+
+    /// The change as text, in parts of at most `limit` tokens.
+    pub fn shared_parts(&self, state: &State, plan: &Plan, limit: u64) -> Vec<SharedPart> {
+        let words = RunWords::new(&state.request.nonce);
+        let assignment = self.assignment(state, plan);
+        let files = self.files(plan);
+        let outlines: BTreeMap<&RepoPath, Outline> =
+            files.iter().filter_map(|file| Some((&file.path, outline_of(file)?))).collect();
+        let mut open_lines: BTreeMap<&RepoPath, BTreeSet<u32>> = BTreeMap::new();
+        for prior in &self.prior {
+            open_lines.entry(&prior.file).or_default().insert(prior.line);
+        }
+        let (none, nothing_new) = (BTreeSet::new(), AddedLines::default());
+        let all: Vec<Slice> = files
+            .iter()
+            .flat_map(|file| {
+                let window = self.window.as_ref().map(|window| window.get(&file.path).unwrap_or(&nothing_new));
+                let focus = Focus { window, open_lines: open_lines.get(&file.path).unwrap_or(&none) };
+                slices(file, outlines.get(&file.path), &focus, limit)
+            })
+            .collect();
+        let parts = parts(all, limit);
+        let of = parts.len();
+        (1..)
+            .zip(parts)
+            .map(|(number, slices)| {
+                let paths: BTreeSet<RepoPath> = slices.iter().map(|slice| slice.path.clone()).collect();
+                let size: u64 = slices.iter().map(|slice| estimate_tokens(&slice.text)).sum();
+                let sources: Vec<Source<'_>> = files
+                    .iter()
+                    .filter(|file| paths.contains(&file.path))
+                    .filter_map(|file| Some(Source { file, text: file.new_text.as_deref()?, outline: outlines.get(&file.path)? }))
+                    .collect();
+                // Context never outweighs the change, and a small change still gets the function around it.
+                let around = excerpts(&sources, (size / 2).max(MIN_CONTEXT).min(limit / 3));
+                SharedPart { text: shared(&assignment, &words, Part { number, of }, &slices, &around), paths }
+            })
+            .collect()
+    }
+}
+
+/// Tokens of context that even a one-line change may have.
+const MIN_CONTEXT: u64 = 1_500;
+
+fn outline_of(file: &ChangedFile) -> Option<Outline> {
+    Some(outline(file.language()?, file.new_text.as_deref()?))
+}

@@ -1,0 +1,201 @@
+//! A seat that is played by a model or an agent CLI: the change in parts, one question each, one repair if an answer does not fit, and
+//! whatever was proved by then if something stops it.
+
+use super::ask::Slot;
+use super::given::{Given, SharedPart, plan};
+use super::{Effects, blocking};
+use crate::{EngineError, Progress};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use tribunal_agent::model::schema::validate;
+use tribunal_core::call::usage::estimate_tokens;
+use tribunal_core::call::{Question, Repair};
+use tribunal_core::findings::admit::{AdmittedReport, Gate, admit, repeats_canary};
+use tribunal_core::findings::report::{Report, Unread, join};
+use tribunal_core::findings::role::Role;
+use tribunal_core::ids::RepoPath;
+use tribunal_core::plan::panel::Seat;
+use tribunal_core::policy::agents::{AgentConfig, Means};
+use tribunal_core::procedure::review::{Input, SeatAnswer, Spend, State};
+use tribunal_core::prompt::brief::own;
+use tribunal_core::prompt::{RunWords, SYSTEM};
+use tribunal_core::report::receipt::{Reading, SeatState};
+
+/// Everything that is asked of one seat.
+struct Assigned {
+    given: Given,
+    parts: Vec<SharedPart>,
+    own: String,
+}
+
+impl Effects {
+    pub(super) async fn run_thinking_seat(
+        self: Arc<Self>,
+        seat: Seat,
+        state: Arc<State>,
+        case_id: Arc<str>,
+        patch: Option<Vec<u8>>,
+    ) -> Result<Input, EngineError> {
+        (self.listener)(Progress::SeatStarted(seat.clone()));
+        let (worker, shared_state, shared_seat) = (Arc::clone(&self), Arc::clone(&state), seat.clone());
+        let assigned = blocking(move || worker.assign(&shared_seat, &shared_state, patch)).await?;
+        let answer = match assigned {
+            Ok(assigned) => self.play_parts(&seat, &state, &case_id, assigned).await?,
+            Err(reason) => SeatAnswer::troubled(SeatState::Failed { reason }, Spend::default()),
+        };
+        (self.listener)(Progress::SeatFinished {
+            seat: seat.clone(),
+            findings: answer.report.findings.len(),
+            failure: answer.state.trouble(),
+        });
+        Ok(Input::SeatFinished { seat, answer: Box::new(answer) })
+    }
+
+    fn assign(&self, seat: &Seat, state: &State, patch: Option<Vec<u8>>) -> Result<Assigned, String> {
+        let plan = plan(state)?;
+        let given = self.given(state, patch)?;
+        let role = role(seat, state)?;
+        let agent = state.request.policy.agents.get(&seat.agent).ok_or("the agent is unknown")?;
+        let words = RunWords::new(&state.request.nonce);
+        let own = own(&given.assignment(state, plan), &words, role);
+        let limit = room(agent, estimate_tokens(SYSTEM) + estimate_tokens(&own));
+        let parts = given.shared_parts(state, plan, limit);
+        Ok(Assigned { given, parts, own })
+    }
+
+    async fn play_parts(
+        &self,
+        seat: &Seat,
+        state: &Arc<State>,
+        case_id: &str,
+        assigned: Assigned,
+    ) -> Result<SeatAnswer, EngineError> {
+        let Assigned { given, parts, own } = assigned;
+        let (mut reports, mut spend, mut trouble) = (Vec::new(), Spend::default(), SeatState::Ok);
+        let all: BTreeSet<RepoPath> = parts.iter().flat_map(|part| part.paths.clone()).collect();
+        let count = parts.len();
+        let mut unread_paths: BTreeSet<RepoPath> = BTreeSet::new();
+        let mut remaining = parts.into_iter().enumerate();
+        for (number, part) in remaining.by_ref() {
+            let question = Question {
+                system: SYSTEM.to_owned(),
+                shared: part.text,
+                own: own.clone(),
+                schema: super::schemas::report(),
+                repair: None,
+            };
+            let (report, took) = self.ask_for_report(seat, state, case_id, number, question).await?;
+            spend = added(spend, took);
+            match report {
+                Ok(report) => reports.push(report),
+                Err(state) => {
+                    trouble = state;
+                    unread_paths.extend(part.paths);
+                    break;
+                }
+            }
+        }
+        unread_paths.extend(remaining.flat_map(|(_, part)| part.paths));
+        let reading = Reading { files: all.len() as u32, read: (all.len() - unread_paths.len()) as u32, parts: count as u32 };
+        let mut report = join(reports);
+        report.unread.extend(
+            unread_paths.into_iter().map(|path| Unread { path, reason: "its part of the change was not answered".to_owned() }),
+        );
+        let report = self.admit_prose(seat, state, given, report).await?;
+        Ok(SeatAnswer { state: trouble, report, depths: BTreeMap::new(), reading, spend })
+    }
+
+    /// One part of the change: asked, and asked once more with the validator's words if the answer does not fit.
+    async fn ask_for_report(
+        &self,
+        seat: &Seat,
+        state: &State,
+        case_id: &str,
+        part: usize,
+        mut question: Question,
+    ) -> Result<(Result<Report, SeatState>, Spend), EngineError> {
+        let mut spend = Spend::default();
+        let policy = &state.request.policy;
+        let words = RunWords::new(&state.request.nonce);
+        for attempt in ["ask", "repair"] {
+            let name = format!("{seat}/{part}/{attempt}");
+            let slot = Slot { run: &state.request.run, case_id, agent: &seat.agent, name };
+            let turn = self.warm.take(&seat.agent, part, &question.shared).await;
+            let outcome = self.agents.ask(policy, &slot, &question, &|| turn.warm()).await?;
+            drop(turn);
+            spend = added(spend, outcome.spend);
+            let text = match outcome.said {
+                Ok(text) => text,
+                Err(state) => return Ok((Err(state), spend)),
+            };
+            let fits = validate(&question.schema, &text)
+                .and_then(|value| serde_json::from_value::<Report>(value).map_err(|error| error.to_string()));
+            match fits {
+                Ok(report) => {
+                    let watch = self.agents.watch(&words.canary).await;
+                    if repeats_canary(&report, &watch) {
+                        let reason = "its answer repeated the run's canary word, so text of the change steered it; nothing it said is kept";
+                        return Ok((Err(SeatState::Failed { reason: reason.into() }), spend));
+                    }
+                    return Ok((Ok(report), spend));
+                }
+                Err(problem) => question.repair = Some(Repair { answer: text, problem }),
+            }
+        }
+        let problem = question.repair.map(|repair| repair.problem).unwrap_or_default();
+        let reason = format!("its answer does not fit the schema, and neither did its repair: {}", problem.replace('\n', " "));
+        Ok((Err(SeatState::Failed { reason }), spend))
+    }
+
+    async fn admit_prose(
+        &self,
+        seat: &Seat,
+        state: &Arc<State>,
+        given: Given,
+        report: Report,
+    ) -> Result<AdmittedReport, EngineError> {
+        let watch = self.agents.watch(&RunWords::new(&state.request.nonce).canary).await;
+        let (seat, state) = (seat.clone(), Arc::clone(state));
+        blocking(move || {
+            let (Ok(role), Ok(plan)) = (role(&seat, &state), plan(&state)) else { return AdmittedReport::default() };
+            let outlines = super::seat::outlines(&report, given.change());
+            let gate = Gate {
+                role,
+                agent: &seat.agent,
+                change: given.change(),
+                outlines: &outlines,
+                window: given.window.as_deref(),
+                has_repo: plan.flags.has_repo,
+                spec: state.request.spec.as_deref(),
+                watch: Some(&watch),
+            };
+            admit(report, &gate)
+        })
+        .await
+    }
+}
+
+pub(super) fn role<'a>(seat: &Seat, state: &'a State) -> Result<&'a Role, String> {
+    state.request.roles.iter().find(|role| role.name == seat.role).ok_or_else(|| "the role is unknown".to_owned())
+}
+
+pub(super) fn added(a: Spend, b: Spend) -> Spend {
+    Spend { calls: a.calls + b.calls, usage: a.usage.plus(b.usage), cost: a.cost.plus(b.cost) }
+}
+
+/// A part beyond this is read less carefully, whatever a model's window holds.
+const LARGEST_PART: u64 = 60_000;
+const SMALLEST_PART: u64 = 500;
+
+/// Tokens that are left for the change itself.
+pub(super) fn room(agent: &AgentConfig, fixed: u64) -> u64 {
+    let (window, output) = match agent.means() {
+        Means::Model(_, config) => (config.context_tokens.unwrap_or(128_000), config.max_output_tokens.unwrap_or(16_000)),
+        Means::Cli(_, config) => (config.context_tokens.unwrap_or(100_000), 16_000),
+        Means::Rules | Means::Command | Means::Sarif => (128_000, 16_000),
+    };
+    // The schema, the headings, and what an estimate may be off by.
+    let reserve = fixed + 3_000;
+    // A third of the part may come on top as context.
+    (window.saturating_sub(output.min(window / 4)).saturating_sub(reserve) * 3 / 4).clamp(SMALLEST_PART, LARGEST_PART)
+}

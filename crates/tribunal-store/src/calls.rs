@@ -1,0 +1,232 @@
+//! Calls to agents: what was set aside for each, what it took, and what was answered. One table serves the budget, the resumed run that
+//! must not pay twice, and the recording that can be played again.
+
+use super::{Ledger, StoreError};
+use sqlx::Row;
+
+/// A call that is about to be made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallRow {
+    /// The same call of the same run has the same key.
+    pub key: String,
+    pub run: String,
+    pub case_id: String,
+    /// `2026-11`
+    pub month: String,
+    pub at: i64,
+    /// Which question of the run: seat, part, try. The same in a run that is played again.
+    pub slot: String,
+    pub agent: String,
+    pub question_hash: String,
+    /// Kept when the run is recorded.
+    pub question: Option<String>,
+    /// Millionths of a dollar; 0 when nobody knows the price.
+    pub reserved: i64,
+    pub tokens: i64,
+}
+
+/// What was spent or set aside, in millionths of a dollar.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Spending {
+    pub run: i64,
+    pub case: i64,
+    pub month: i64,
+    pub run_tokens: i64,
+}
+
+/// Sums of a column of the ledger.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Totals {
+    pub name: String,
+    pub calls: i64,
+    pub cost: i64,
+    pub tokens: i64,
+    /// Calls whose cost nobody knows.
+    pub unknown: i64,
+}
+
+const SUMS: &str = "
+SELECT coalesce(sum(CASE WHEN run = ?1 THEN coalesce(cost, reserved) END), 0) AS run,
+       coalesce(sum(CASE WHEN case_id = ?2 THEN coalesce(cost, reserved) END), 0) AS case_sum,
+       coalesce(sum(CASE WHEN month = ?3 THEN coalesce(cost, reserved) END), 0) AS month,
+       coalesce(sum(CASE WHEN run = ?1 THEN tokens END), 0) AS run_tokens
+FROM call WHERE (run = ?1 OR case_id = ?2 OR month = ?3) AND key <> ?4";
+
+impl Ledger {
+    /// Sets the worst case of a call aside if `admit` agrees, which sees all that is spent and set aside, by other processes too.
+    /// A call that was set aside before and never settled takes its own place.
+    pub async fn reserve(
+        &self,
+        call: &CallRow,
+        admit: impl FnOnce(Spending) -> Result<(), String> + Send,
+    ) -> Result<Result<(), String>, StoreError> {
+        let mut transaction = self.pool.begin_with("BEGIN IMMEDIATE").await?;
+        let row = sqlx::query(SUMS)
+            .bind(&call.run)
+            .bind(&call.case_id)
+            .bind(&call.month)
+            .bind(&call.key)
+            .fetch_one(&mut *transaction)
+            .await?;
+        let spending = Spending {
+            run: row.get("run"),
+            case: row.get("case_sum"),
+            month: row.get("month"),
+            run_tokens: row.get("run_tokens"),
+        };
+        if let Err(reason) = admit(spending) {
+            return Ok(Err(reason));
+        }
+        sqlx::query(
+            "INSERT OR REPLACE INTO call (key, run, case_id, month, at, slot, agent, question_hash, question, reserved, tokens)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        )
+        .bind(&call.key)
+        .bind(&call.run)
+        .bind(&call.case_id)
+        .bind(&call.month)
+        .bind(call.at)
+        .bind(&call.slot)
+        .bind(&call.agent)
+        .bind(&call.question_hash)
+        .bind(&call.question)
+        .bind(call.reserved)
+        .bind(call.tokens)
+        .execute(&mut *transaction)
+        .await?;
+        transaction.commit().await?;
+        Ok(Ok(()))
+    }
+
+    /// Replaces what was set aside by what the call took. `cost` is absent when nobody knows it.
+    pub async fn settle(&self, key: &str, cost: Option<i64>, tokens: i64, answer: Option<&str>) -> Result<(), StoreError> {
+        sqlx::query("UPDATE call SET cost = ?, reserved = CASE WHEN ? IS NULL THEN 0 ELSE reserved END, tokens = ?, answer = ? WHERE key = ?")
+            .bind(cost)
+            .bind(cost)
+            .bind(tokens)
+            .bind(answer)
+            .bind(key)
+            .execute(&self.pool)
+            .await?;
+        Ok(())
+    }
+
+    /// What a call of a run was answered, if it was.
+    pub async fn answered(&self, run: &str, slot: &str) -> Result<Option<String>, StoreError> {
+        let answer = sqlx::query_scalar("SELECT answer FROM call WHERE run = ? AND slot = ? AND answer IS NOT NULL LIMIT 1")
+            .bind(run)
+            .bind(slot)
+            .fetch_optional(&self.pool)
+            .await?;
+        Ok(answer.flatten())
+    }
+
+    /// Spending by `month`, `case_id`, `run` or `agent`, newest or dearest first.
+    pub async fn totals(&self, by: SpendBy) -> Result<Vec<Totals>, StoreError> {
+        let column = match by {
+            SpendBy::Month => "month",
+            SpendBy::Case => "case_id",
+            SpendBy::Run => "run",
+            SpendBy::Agent => "agent",
+        };
+        let text = format!(
+            "SELECT {column} AS name, count(*) AS calls, coalesce(sum(cost), 0) AS cost, coalesce(sum(tokens), 0) AS tokens,
+                    count(*) - count(cost) AS unknown
+             FROM call GROUP BY {column} ORDER BY max(at) DESC LIMIT 100"
+        );
+        // Made of the four names above and nothing else.
+        let rows = sqlx::query(sqlx::AssertSqlSafe(text)).fetch_all(&self.pool).await?;
+        Ok(rows
+            .iter()
+            .map(|row| Totals {
+                name: row.get("name"),
+                calls: row.get("calls"),
+                cost: row.get("cost"),
+                tokens: row.get("tokens"),
+                unknown: row.get("unknown"),
+            })
+            .collect())
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SpendBy {
+    Month,
+    Case,
+    Run,
+    Agent,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(key: &str, run: &str, reserved: i64) -> CallRow {
+        CallRow {
+            key: key.into(),
+            run: run.into(),
+            case_id: "c".into(),
+            month: "2026-11".into(),
+            at: 1,
+            slot: key.into(),
+            agent: "a".into(),
+            question_hash: "h".into(),
+            question: None,
+            reserved,
+            tokens: 10,
+        }
+    }
+
+    async fn ledger(folder: &tempfile::TempDir) -> Ledger {
+        Ledger::open(&folder.path().join("ledger.db")).await.unwrap()
+    }
+
+    /// Issue 4, build 5: what is set aside counts until it is settled, across runs and processes.
+    #[tokio::test]
+    async fn what_is_set_aside_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        let (one, other) = (ledger(&folder).await, ledger(&folder).await);
+        one.reserve(&call("k1", "r1", 70), |_| Ok(())).await.unwrap().unwrap();
+        let mut seen = Spending::default();
+        let refused = other
+            .reserve(&call("k2", "r2", 70), |spending| {
+                seen = spending;
+                Err("full".into())
+            })
+            .await
+            .unwrap();
+        assert_eq!(refused, Err("full".into()));
+        assert_eq!(seen, Spending { run: 0, case: 70, month: 70, run_tokens: 0 });
+        one.settle("k1", Some(20), 5, Some("said")).await.unwrap();
+        other
+            .reserve(&call("k2", "r1", 1), |spending| {
+                seen = spending;
+                Ok(())
+            })
+            .await
+            .unwrap()
+            .unwrap();
+        assert_eq!(seen, Spending { run: 20, case: 20, month: 20, run_tokens: 5 });
+        assert_eq!(one.answered("r1", "k1").await.unwrap().as_deref(), Some("said"));
+        assert_eq!(one.answered("r1", "k2").await.unwrap(), None);
+    }
+
+    /// A call that was set aside, killed and made again is counted once.
+    #[tokio::test]
+    async fn the_same_call_is_set_aside_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let ledger = ledger(&folder).await;
+        let mut seen = Spending::default();
+        for _ in 0..3 {
+            ledger
+                .reserve(&call("k1", "r1", 70), |spending| {
+                    seen = spending;
+                    Ok(())
+                })
+                .await
+                .unwrap()
+                .unwrap();
+        }
+        assert_eq!(seen, Spending::default());
+    }
+}

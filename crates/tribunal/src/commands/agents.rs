@@ -1,0 +1,173 @@
+//! `tribunal agents`: who can play a role here, and whether it really answers.
+
+use super::doctor::on_path;
+use crate::cli::ListFormat;
+use crate::situation::{Situation, exit};
+use crate::terminal::table::table;
+use crate::workspace;
+use serde_json::json;
+use std::time::Instant;
+use tribunal_agent::model::key::resolve;
+use tribunal_agent::model::schema::validate;
+use tribunal_core::call::Question;
+use tribunal_core::ids::{AgentName, RunId};
+use tribunal_core::policy::agents::{AgentConfig, Cli, Means};
+use tribunal_core::report::receipt::SeatState;
+use tribunal_engine::effects::ask::{Agents, Recording, Slot};
+
+pub fn list(format: ListFormat) -> Result<u8, Situation> {
+    let repository = workspace::discover_optional()?;
+    let setup = workspace::set_up(repository.as_ref(), None)?;
+    let rows: Vec<[String; 5]> = setup
+        .policy
+        .agents
+        .iter()
+        .map(|(name, agent)| {
+            let plays: Vec<&str> = setup
+                .policy
+                .panel
+                .iter()
+                .filter(|(_, players)| players.iter().any(|player| player.agents().any(|agent| agent == name)))
+                .map(|(role, _)| role.as_str())
+                .collect();
+            let price = match agent.means() {
+                Means::Rules | Means::Sarif => "free".to_owned(),
+                Means::Command => "unknown".to_owned(),
+                Means::Model(..) | Means::Cli(..) => setup
+                    .policy
+                    .prices
+                    .get(name)
+                    .map_or("unknown".to_owned(), |price| format!("${} in, ${} out", price.input, price.output)),
+            };
+            [name.0.clone(), described(agent), ready(agent), price, if plays.is_empty() { "–".into() } else { plays.join(", ") }]
+        })
+        .collect();
+    let found: Vec<&str> = Cli::ALL.into_iter().map(Cli::program).filter(|program| on_path(program)).collect();
+    match format {
+        ListFormat::Json => {
+            let agents: Vec<_> = rows
+                .iter()
+                .map(|[name, what, ready, price, plays]| json!({ "name": name, "what": what, "state": ready, "price": price, "plays": plays }))
+                .collect();
+            anstream::println!(
+                "{}",
+                serde_json::to_string_pretty(&json!({ "agents": agents, "found": found })).unwrap_or_default()
+            );
+        }
+        ListFormat::Text => {
+            anstream::println!(
+                "{}",
+                table(&["AGENT", "WHAT", "STATE", "PRICE PER MTOK", "PLAYS"], rows.into_iter().map(Vec::from))
+            );
+            if !found.is_empty() {
+                anstream::println!("On this machine: {}. `tribunal init --dry-run` shows how to use them.", found.join(", "));
+            }
+        }
+    }
+    Ok(exit::DONE)
+}
+
+fn described(agent: &AgentConfig) -> String {
+    match agent.model() {
+        Some(model) => format!("{} {model}", agent.kind()),
+        None => agent.kind().to_owned(),
+    }
+}
+
+/// Whether it could be asked, without asking it.
+fn ready(agent: &AgentConfig) -> String {
+    let program = match agent {
+        AgentConfig::Command { command, .. } => command.first().cloned(),
+        AgentConfig::Sarif { command, .. } => command.as_ref().and_then(|command| command.first()).cloned(),
+        _ => match agent.means() {
+            Means::Cli(cli, config) => Some(config.program.clone().unwrap_or_else(|| cli.program().to_owned())),
+            Means::Rules | Means::Command | Means::Sarif | Means::Model(..) => None,
+        },
+    };
+    if let Some(program) = program.filter(|program| !on_path(program)) {
+        return format!("`{program}` is not on the PATH");
+    }
+    let (source, wire, own) = match agent.means() {
+        Means::Model(wire, config) => (config.key.as_ref(), wire, config.base_url.is_some()),
+        Means::Cli(cli, config) => (config.key.as_ref(), cli.wire(), config.base_url.is_some()),
+        Means::Rules | Means::Command | Means::Sarif => return "ready".into(),
+    };
+    use tribunal_core::policy::agents::KeySource;
+    match source {
+        // Not run only to be listed: it may ask a person.
+        Some(KeySource::Command(_) | KeySource::Keyring(_)) => "key not looked up".into(),
+        Some(KeySource::Env(_)) | None => match resolve(source, wire, own, &|name| std::env::var(name).ok()) {
+            Ok(_) => "ready".into(),
+            Err(problem) => problem,
+        },
+    }
+}
+
+/// One tiny question, by the same way that a review takes.
+pub async fn test(name: String) -> Result<u8, Situation> {
+    let repository = workspace::discover_optional()?;
+    let setup = workspace::set_up(repository.as_ref(), None)?;
+    let agent_name = AgentName::from(name.as_str());
+    let Some(agent) = setup.policy.agents.get(&agent_name) else {
+        let known: Vec<&str> = setup.policy.agents.keys().map(AgentName::as_str).collect();
+        return Err(Situation::new("unknown-agent", exit::USAGE, format!("there is no [agents.{name}]"))
+            .help(format!("configured here: {}", known.join(", "))));
+    };
+    match agent.means() {
+        Means::Model(..) | Means::Cli(..) => {}
+        Means::Rules | Means::Command | Means::Sarif => {
+            anstream::println!("{name} ({}) needs no test call: {}.", agent.kind(), ready(agent));
+            return Ok(exit::DONE);
+        }
+    }
+    let ledger = workspace::open_ledger(&workspace::ledger_folder(repository.as_ref())).await?;
+    let agents = Agents::new(ledger, workspace::scratch_root(), Recording::default());
+    let question = tiny();
+    let run = RunId(format!("test-{}", jiff::Timestamp::now().as_millisecond()));
+    let slot = Slot { run: &run, case_id: "agents test", agent: &agent_name, name: "test".into() };
+    let begun = Instant::now();
+    let outcome = agents.ask(&setup.policy, &slot, &question, &|| {}).await?;
+    let seconds = begun.elapsed().as_secs_f64();
+    let text = match outcome.said {
+        Ok(text) => text,
+        Err(state) => return Err(not_working(&name, &state)),
+    };
+    validate(&question.schema, &text).map_err(|problem| {
+        Situation::new(
+            "agent-failed",
+            exit::INCOMPLETE,
+            format!("{name} answered, but not in the form that was asked for: {problem}"),
+        )
+        .help("a server without JSON schemas needs `structured = \"json\"` or `\"prompt\"` in its [agents] entry")
+    })?;
+    let usage = outcome.spend.usage;
+    anstream::println!(
+        "{name} works: {} answered in {seconds:.1} s, {} tokens in, {} out, cost {}.",
+        described(agent),
+        usage.total_input(),
+        usage.output,
+        outcome.spend.cost.words()
+    );
+    Ok(exit::DONE)
+}
+
+fn tiny() -> Question {
+    Question {
+        system: "You answer with one JSON object that fits the schema, and nothing else.".into(),
+        shared: "This is a test of a connection.".into(),
+        own: "Set `ok` to true.".into(),
+        schema: json!({ "type": "object", "properties": { "ok": { "type": "boolean" } }, "required": ["ok"], "additionalProperties": false }),
+        repair: None,
+    }
+}
+
+fn not_working(name: &str, state: &SeatState) -> Situation {
+    let reason = state.trouble().unwrap_or_default();
+    let code = match state {
+        SeatState::Unavailable { .. } => exit::NOT_YET,
+        SeatState::OverBudget { .. } => exit::BUDGET,
+        SeatState::Ok | SeatState::Failed { .. } | SeatState::TimedOut { .. } => exit::INCOMPLETE,
+    };
+    Situation::new("agent-failed", code, format!("{name} does not work: {reason}"))
+        .help("`tribunal agents` shows what is configured; docs/agents.md shows how each kind is set up")
+}

@@ -1,0 +1,110 @@
+//! `tribunal review --dry-run`: what would be looked at, by whom, and what that may cost.
+
+use crate::situation::{Situation, exit};
+use tribunal_core::call::money::Money;
+use tribunal_core::call::usage::estimate_tokens;
+use tribunal_core::diff::change::Change;
+use tribunal_core::diff::parse::parse_diff;
+use tribunal_core::findings::brief::numbered_diff;
+use tribunal_core::plan::files::{Disposition, FileRules, FileSummary, summarise};
+use tribunal_core::plan::flags::flags;
+use tribunal_core::plan::panel::{Seat, dispatch};
+use tribunal_core::policy::agents::Means;
+use tribunal_core::procedure::review::{Request, Target};
+use tribunal_core::prompt::SYSTEM;
+use tribunal_forge::git::Repository;
+
+pub fn run(request: &Request, repository: Option<&Repository>, patch: Option<&[u8]>) -> Result<u8, Situation> {
+    let (change, files) = match (&request.target, repository) {
+        (Target::Trees { base, head, .. }, Some(repository)) => {
+            let read = repository.read_change(base, head, request.policy.max_bytes)?;
+            (read.change, read.files)
+        }
+        _ => {
+            let change = parse_diff(patch.unwrap_or_default())?;
+            let files = summarise(&change);
+            (change, files)
+        }
+    };
+    let rules = FileRules::new(&request.policy.skip, &request.policy.review)
+        .map_err(|problem| Situation::new("bad-config", exit::USAGE, problem))?;
+    anstream::println!(
+        "Would review {} ({}..{})",
+        request.target.subject(),
+        request.target.base().short(),
+        request.target.head().short()
+    );
+    for file in &files {
+        let what = match rules.disposition(file) {
+            Disposition::Review => "review".to_owned(),
+            Disposition::LinesOnly => "lines only (generated)".to_owned(),
+            Disposition::Skip(reason) => format!("skip ({})", reason.words()),
+        };
+        anstream::println!("  {:<24} +{:<5} -{:<5} {}", what, file.added, file.removed, file.path);
+    }
+    let tokens = tokens(&change, &files, &rules);
+    let flags = flags(&files, request.spec.is_some(), patch.is_none());
+    let players = |role: &tribunal_core::ids::RoleName| request.policy.panel.get(role).cloned().unwrap_or_default();
+    let panel = dispatch(&request.roles, players, &flags);
+    let (mut known, mut unknown) = (Money::ZERO, 0);
+    for seat in &panel.seats {
+        let (words, cost) = forecast(request, seat, tokens);
+        match cost {
+            Forecast::Free => {}
+            Forecast::About(money) => known = known.plus(money),
+            Forecast::Unknown => unknown += 1,
+        }
+        let again = if seat.sample > 0 { format!(" (sample {})", seat.sample + 1) } else { String::new() };
+        anstream::println!("  {}{again} played by {words}", seat.role);
+    }
+    for absent in &panel.not_called {
+        anstream::println!("  {} not called: {}", absent.role, absent.reason);
+    }
+    let cap = request.policy.budget.run;
+    match (known, unknown) {
+        (Money::ZERO, 0) => anstream::println!("It would cost nothing."),
+        (money, 0) => anstream::println!("About {money} without caches; the run's cap is {cap}."),
+        (money, seats) => {
+            anstream::println!("About {money} without caches, and {seats} seat(s) of unknown price; the run's cap is {cap}.")
+        }
+    }
+    anstream::println!("Nothing was reviewed and nothing was recorded.");
+    Ok(exit::DONE)
+}
+
+/// The change as reviewers would read it, by size.
+fn tokens(change: &Change, files: &[FileSummary], rules: &FileRules) -> u64 {
+    let read = |path: &tribunal_core::ids::RepoPath| {
+        files.iter().any(|file| &file.path == path && rules.disposition(file) == Disposition::Review)
+    };
+    change.files.iter().filter(|file| read(&file.path)).map(|file| estimate_tokens(&numbered_diff(file))).sum()
+}
+
+enum Forecast {
+    Free,
+    About(Money),
+    Unknown,
+}
+
+/// A usual answer is far shorter than it may be.
+const USUAL_ANSWER: u64 = 1_500;
+
+fn forecast(request: &Request, seat: &Seat, tokens: u64) -> (String, Forecast) {
+    let Some(agent) = request.policy.agents.get(&seat.agent) else { return ("nobody".into(), Forecast::Unknown) };
+    let name = format!("{} ({})", seat.agent, agent.kind());
+    if matches!(agent.means(), Means::Rules | Means::Sarif) {
+        return (name, Forecast::Free);
+    }
+    if matches!(agent.means(), Means::Command) {
+        return (format!("{name}, price unknown"), Forecast::Unknown);
+    }
+    let role = request.roles.iter().find(|role| role.name == seat.role);
+    let input = tokens + estimate_tokens(SYSTEM) + role.map_or(0, |role| estimate_tokens(&role.prompt)) + 2_000;
+    match request.policy.prices.get(&seat.agent) {
+        Some(price) => {
+            let money = price.most(input, USUAL_ANSWER);
+            (format!("{name}, {} tokens in, about {money}", input), Forecast::About(money))
+        }
+        None => (format!("{name}, {input} tokens in, price unknown"), Forecast::Unknown),
+    }
+}
