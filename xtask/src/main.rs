@@ -5,6 +5,7 @@ mod contract;
 mod corpus;
 mod docs;
 mod layers;
+mod peers;
 mod picture;
 mod test;
 
@@ -28,6 +29,8 @@ enum Task {
     /// Used by `bench`: milliseconds to parse and anchor a repository's large diff
     #[command(hide = true)]
     ParseTime { repository: PathBuf },
+    /// Fetch the agent CLIs and the small model that tests talk to
+    Peers,
     /// Fail on a dependency that the design forbids
     Layers,
     /// Generate the reference pages and schemas
@@ -54,6 +57,7 @@ fn main() -> Result<()> {
         Task::Test => test::run(),
         Task::Bench => bench::run(),
         Task::ParseTime { repository } => bench::parse_time(&repository).map(|time| println!("{time}")),
+        Task::Peers => peers::run(),
         Task::Layers => layers::run(),
         Task::Docs { check } => docs::run(check),
         Task::Contract => contract::run(),

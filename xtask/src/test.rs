@@ -1,6 +1,6 @@
 //! Everything that must hold: form, layers, documents, then the tests.
 
-use crate::{contract, docs, layers};
+use crate::{contract, docs, layers, peers};
 use anyhow::Result;
 
 pub fn run_all(steps: &[(&str, &[&str])]) -> Result<()> {
@@ -19,6 +19,7 @@ pub fn run_checks() -> Result<()> {
 pub fn run() -> Result<()> {
     crate::run("cargo", &["fmt", "--all", "--check"])?;
     run_checks()?;
+    peers::run()?;
     run_all(&[
         ("cargo", &["clippy", "--workspace", "--all-targets", "--quiet", "--", "--deny", "warnings"]),
         ("cargo", &["test", "--workspace"]),

@@ -1,7 +1,8 @@
 //! Any program as a reviewer: a JSON brief on standard input, a JSON report on standard output.
 
 use crate::AgentFailure;
-use crate::process::{Invocation, run};
+use crate::process::{Clocks, Invocation, run};
+use crate::sandbox::{Limits, Network};
 use std::path::Path;
 use std::time::Duration;
 use tribunal_core::findings::brief::Brief;
@@ -25,8 +26,9 @@ impl CommandAgent<'_> {
             directory: scratch,
             scratch,
             env: self.env,
-            network: self.network,
-            timeout: self.timeout.map_or(DEFAULT_TIMEOUT, Duration::from_secs),
+            set: &[],
+            limits: Limits::open(vec![scratch.to_owned()], Network::open(self.network)),
+            clocks: Clocks::total(self.timeout.map_or(DEFAULT_TIMEOUT, Duration::from_secs)),
         })?;
         if !printed.success {
             return Err(AgentFailure::Failed(format!("it ended with {}{}", printed.exit, said(&printed.stderr))));

@@ -1,28 +1,74 @@
-//! Runs a program we do not trust: own folder, allow-listed environment, bounded output, bounded time, killed with everything
-//! it started.
+//! Runs a program we do not trust: own folder, allow-listed environment, bounded output, memory, processes and time, ended with
+//! everything it started.
+//!
+//! The calling thread supervises until the end. It must be the one that starts the child: the kernel ends the child when the thread
+//! that started it is gone.
 
 use crate::AgentFailure;
-use crate::sandbox::{Limits, confine};
+use crate::sandbox::Limits;
 use std::collections::BTreeSet;
 use std::io::{Read, Write as _};
-use std::path::{Path, PathBuf};
+use std::net::TcpListener;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, mpsc};
 use std::time::{Duration, Instant};
 
+pub mod family;
+pub mod pulse;
+mod start;
+
+pub use pulse::Pulse;
+
 /// An answer beyond this is garbage, whatever it says.
 pub const MAX_OUTPUT: usize = 32 * 1024 * 1024;
 const MAX_TALK: usize = 64 * 1024;
+/// How often the family is counted and the clocks are read.
+const WATCH: Duration = Duration::from_millis(100);
+/// How long the keeper may take to end a family before we do it ourselves.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 pub struct Invocation<'a> {
     pub command: &'a [String],
     pub input: Vec<u8>,
-    /// Where it runs. `scratch` is writable beside it.
+    /// Where it runs. `scratch` is its HOME.
     pub directory: &'a Path,
     pub scratch: &'a Path,
+    /// Variables passed on from our environment.
     pub env: &'a [String],
-    pub network: bool,
-    pub timeout: Duration,
+    /// Variables set for it, which win over those passed on.
+    pub set: &'a [(String, String)],
+    pub limits: Limits,
+    pub clocks: Clocks,
+}
+
+/// How long it may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Clocks {
+    /// Until it begins to answer.
+    pub first_byte: Option<Duration>,
+    /// Between two signs of life.
+    pub idle: Option<Duration>,
+    pub total: Duration,
+}
+
+impl Clocks {
+    pub fn total(total: Duration) -> Self {
+        Self { first_byte: None, idle: None, total }
+    }
+}
+
+/// Called for each whole line of standard output as it comes.
+pub type OnLine<'a> = &'a mut dyn FnMut(&[u8]);
+
+/// Who else takes part in a run. All of it may be left out.
+#[derive(Default)]
+pub struct Company<'a> {
+    pub on_line: Option<OnLine<'a>>,
+    /// Signs of life that come by another way than standard output.
+    pub pulse: Option<&'a Pulse>,
+    /// Gets the listener that was made in the child's own network, before the child can connect to it.
+    pub door: Option<Box<dyn FnOnce(TcpListener) + 'a>>,
 }
 
 /// What it printed, and whether it said it had failed.
@@ -32,44 +78,107 @@ pub struct Printed {
     pub stderr: String,
     pub success: bool,
     pub exit: String,
+    pub code: Option<i32>,
+}
+
+/// Why there is no answer. What it had printed by then may still tell what it cost.
+#[derive(Debug)]
+pub struct Stopped {
+    pub why: Why,
+    pub stdout: Vec<u8>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Why {
+    #[error("`{program}` cannot be started: {problem}")]
+    NotStarted { program: String, problem: String },
+    #[error("no first byte within {seconds} s")]
+    NoFirstByte { seconds: u64 },
+    #[error("no sign of life for {seconds} s")]
+    Stalled { seconds: u64 },
+    #[error("no answer within {seconds} s")]
+    OutOfTime { seconds: u64 },
+    #[error("it printed more than {mebibytes} MiB")]
+    Flood { mebibytes: u64 },
+    #[error("it used more than {mebibytes} MiB of memory")]
+    Memory { mebibytes: u64 },
+    #[error("it started more than {limit} processes")]
+    Processes { limit: usize },
+    #[error("{0}")]
+    Broken(String),
+}
+
+impl From<Stopped> for AgentFailure {
+    fn from(stopped: Stopped) -> Self {
+        match stopped.why {
+            Why::OutOfTime { seconds } | Why::NoFirstByte { seconds } | Why::Stalled { seconds } => {
+                AgentFailure::TimedOut { after_seconds: seconds }
+            }
+            why => AgentFailure::Failed(why.to_string()),
+        }
+    }
 }
 
 /// Passed on unless the config names more.
 const ENVIRONMENT: [&str; 6] = ["PATH", "LANG", "LC_ALL", "TZ", "SYSTEMROOT", "SSL_CERT_FILE"];
+/// In the environment of all that a run starts: what has left every other trace is known by it.
+const MARK: &str = "TRIBUNAL_CHILD";
 
 pub fn run(invocation: &Invocation<'_>) -> Result<Printed, AgentFailure> {
-    let Some((program, args)) = invocation.command.split_first() else {
-        return Err(AgentFailure::Failed("its command is empty".into()));
-    };
-    let mut command = Command::new(program);
-    command.args(args).current_dir(invocation.directory).env_clear();
+    Ok(run_with(invocation, Company::default())?)
+}
+
+pub fn run_with(invocation: &Invocation<'_>, company: Company<'_>) -> Result<Printed, Stopped> {
+    let nothing = |why| Stopped { why, stdout: Vec::new() };
+    let program = invocation.command.first().cloned().unwrap_or_default();
+    if program.is_empty() {
+        return Err(nothing(Why::Broken("its command is empty".into())));
+    }
+    let cannot = |error: std::io::Error| nothing(Why::NotStarted { program: program.clone(), problem: error.to_string() });
+    let (mut command, confined) = start::prepare(invocation).map_err(cannot)?;
+    let mark = crate::token().map_err(cannot)?;
+    environment(&mut command, invocation, &mark);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().map_err(cannot)?;
+    let id = child.id();
+    note(id, true);
+    let mut family = Family { child, apart: confined.apart(), mark: format!("{MARK}={mark}") };
+    let Company { on_line, pulse, door } = company;
+    if let (Some(door), Some(listener)) = (door, confined.listener()) {
+        door(listener);
+    }
+    drop(confined);
+    let answer = listen(&mut family, invocation, on_line, pulse);
+    family.end();
+    note(id, false);
+    answer
+}
+
+fn environment(command: &mut Command, invocation: &Invocation<'_>, mark: &str) {
+    command.env_clear();
     for name in ENVIRONMENT.iter().map(|name| (*name).to_owned()).chain(invocation.env.iter().cloned()) {
         if let Some(value) = std::env::var_os(&name) {
             command.env(name, value);
         }
     }
-    command.env("HOME", invocation.scratch).env("TMPDIR", invocation.scratch);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    own_group(&mut command);
-    let writable = vec![PathBuf::from(invocation.directory), PathBuf::from(invocation.scratch)];
-    confine(&mut command, &Limits { writable, network: invocation.network });
-    let child = command.spawn().map_err(|error| AgentFailure::Failed(format!("`{program}` cannot be started: {error}")))?;
-    supervise(child, invocation.input.clone(), invocation.timeout)
+    command.env("HOME", invocation.scratch).env("TMPDIR", invocation.scratch).env(MARK, mark);
+    command.envs(invocation.set.iter().map(|(name, value)| (name, value)));
 }
 
 enum Event {
-    Output(Result<Vec<u8>, String>),
+    Output(Vec<u8>),
+    OutputEnded,
     Talk(Vec<u8>),
 }
 
-/// Groups that are running now, so that an interrupt can end them all.
+/// Families that are running now, so that an interrupt can end them all.
 static RUNNING: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
 
 /// Ends every program that was started here and is still running.
 pub fn end_all() {
     if let Ok(mut running) = RUNNING.lock() {
         for id in std::mem::take(&mut *running) {
-            signal_group(id);
+            start::ask_to_end(id);
         }
     }
 }
@@ -84,171 +193,170 @@ fn note(id: u32, is_running: bool) {
     }
 }
 
-/// Feeds a child of [`own_group`], hears it out, and ends it with everything it started.
-pub(crate) fn supervise(child: Child, input: Vec<u8>, timeout: Duration) -> Result<Printed, AgentFailure> {
-    let id = child.id();
-    note(id, true);
-    let answer = listen(child, input, timeout);
-    note(id, false);
-    answer
+/// A child and all that descends from it.
+struct Family {
+    child: Child,
+    apart: bool,
+    mark: String,
 }
 
-fn listen(mut child: Child, input: Vec<u8>, timeout: Duration) -> Result<Printed, AgentFailure> {
-    let deadline = Instant::now() + timeout;
-    let (sender, events) = mpsc::channel();
+impl Family {
+    /// Its members without those that are copies of ourselves.
+    fn members(&self) -> Vec<family::Member> {
+        let keeper = self.child.id();
+        family::below(keeper).into_iter().filter(|member| !self.apart || member.parent != keeper).collect()
+    }
+
+    fn overgrown(&self, limits: &Limits) -> Option<Why> {
+        if limits.memory.is_none() && limits.processes.is_none() {
+            return None;
+        }
+        let members = self.members();
+        let memory: u64 = members.iter().map(|member| member.memory).sum();
+        match (limits.memory, limits.processes) {
+            (Some(limit), _) if memory > limit => Some(Why::Memory { mebibytes: limit / (1024 * 1024) }),
+            (_, Some(limit)) if members.len() > limit => Some(Why::Processes { limit }),
+            _ => None,
+        }
+    }
+
+    /// Ends whatever is left, and comes back when nothing is.
+    fn end(&mut self) {
+        start::ask_to_end(self.child.id());
+        let begun = Instant::now();
+        while begun.elapsed() < PATIENCE {
+            match self.child.try_wait() {
+                Ok(None) => std::thread::sleep(Duration::from_millis(2)),
+                Ok(Some(_)) | Err(_) => break,
+            }
+        }
+        let rest = family::below(self.child.id());
+        start::end_group(self.child.id());
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        for id in rest.iter().map(|member| member.id).chain(if self.apart { Vec::new() } else { family::marked(&self.mark) }) {
+            start::end(id);
+        }
+    }
+}
+
+/// Standard output so far, whole lines told as they come.
+struct Output<'a> {
+    bytes: Vec<u8>,
+    told: usize,
+    on_line: Option<OnLine<'a>>,
+}
+
+impl Output<'_> {
+    fn take(&mut self, chunk: &[u8]) {
+        self.bytes.extend_from_slice(chunk);
+        let Some(on_line) = self.on_line.as_mut() else { return };
+        while let Some(length) = self.bytes[self.told..].iter().position(|byte| *byte == b'\n') {
+            on_line(&self.bytes[self.told..self.told + length]);
+            self.told += length + 1;
+        }
+    }
+}
+
+fn listen(
+    family: &mut Family,
+    invocation: &Invocation<'_>,
+    on_line: Option<OnLine<'_>>,
+    pulse: Option<&Pulse>,
+) -> Result<Printed, Stopped> {
+    let own_pulse = Pulse::default();
+    let pulse = pulse.unwrap_or(&own_pulse);
+    let events = readers(&mut family.child, invocation.input.clone());
+    let mut output = Output { bytes: Vec::new(), told: 0, on_line };
+    let (mut ended, mut stderr) = (false, None);
+    let begun = Instant::now();
+    let mut counted = begun;
+    let why = loop {
+        match events.recv_timeout(WATCH) {
+            Ok(Event::Output(chunk)) if output.bytes.len() + chunk.len() > MAX_OUTPUT => {
+                break Why::Flood { mebibytes: (MAX_OUTPUT / (1024 * 1024)) as u64 };
+            }
+            Ok(Event::Output(chunk)) => {
+                pulse.printed();
+                output.take(&chunk);
+            }
+            Ok(Event::OutputEnded) => ended = true,
+            Ok(Event::Talk(bytes)) => stderr = Some(bytes),
+            Err(mpsc::RecvTimeoutError::Timeout | mpsc::RecvTimeoutError::Disconnected) => {}
+        }
+        if ended && stderr.is_some() {
+            // Its pipes are closed; it has the rest of its time to end.
+            match family.child.try_wait() {
+                Ok(Some(status)) => {
+                    return Ok(Printed {
+                        stdout: output.bytes,
+                        stderr: String::from_utf8_lossy(&stderr.unwrap_or_default()).trim().to_owned(),
+                        success: status.success(),
+                        exit: status.to_string(),
+                        code: status.code(),
+                    });
+                }
+                Ok(None) => std::thread::sleep(Duration::from_millis(2)),
+                Err(error) => break Why::Broken(error.to_string()),
+            }
+        }
+        if let Some(why) = pulse.late(&invocation.clocks) {
+            break why;
+        }
+        if counted.elapsed() >= WATCH {
+            counted = Instant::now();
+            if let Some(why) = family.overgrown(&invocation.limits) {
+                break why;
+            }
+        }
+    };
+    family.end();
+    Err(Stopped { why, stdout: output.bytes })
+}
+
+fn readers(child: &mut Child, input: Vec<u8>) -> mpsc::Receiver<Event> {
+    let (sender, events) = mpsc::sync_channel(64);
     let stdin = child.stdin.take();
     // A program may answer without reading its brief; the broken pipe is then nobody's problem.
     std::thread::spawn(move || stdin.map(|mut stdin| stdin.write_all(&input)));
     if let Some(mut stdout) = child.stdout.take() {
         let sender = sender.clone();
-        std::thread::spawn(move || sender.send(Event::Output(read_bounded(&mut stdout, MAX_OUTPUT))));
+        std::thread::spawn(move || {
+            let mut chunk = vec![0_u8; 64 * 1024];
+            while let Some(count) = some(&mut stdout, &mut chunk) {
+                if sender.send(Event::Output(chunk[..count].to_vec())).is_err() {
+                    return;
+                }
+            }
+            let _ = sender.send(Event::OutputEnded);
+        });
     }
     if let Some(mut stderr) = child.stderr.take() {
-        std::thread::spawn(move || sender.send(Event::Talk(read_bounded(&mut stderr, MAX_TALK).unwrap_or_default())));
-    }
-    let (mut stdout, mut stderr) = (None, None);
-    while stdout.is_none() || stderr.is_none() {
-        let left = deadline.saturating_duration_since(Instant::now());
-        match events.recv_timeout(left) {
-            Ok(Event::Output(Ok(bytes))) => stdout = Some(bytes),
-            Ok(Event::Output(Err(problem))) => {
-                kill_group(&mut child);
-                return Err(AgentFailure::Failed(problem));
+        std::thread::spawn(move || {
+            // The end of what it says tells more than the beginning; the rest is read and forgotten.
+            let mut talk = Vec::new();
+            let mut chunk = vec![0_u8; 16 * 1024];
+            while let Some(count) = some(&mut stderr, &mut chunk) {
+                talk.extend_from_slice(&chunk[..count]);
+                let surplus = talk.len().saturating_sub(MAX_TALK);
+                talk.drain(..surplus);
             }
-            Ok(Event::Talk(bytes)) => stderr = Some(bytes),
-            Err(_) => {
-                kill_group(&mut child);
-                return Err(AgentFailure::TimedOut { after_seconds: timeout.as_secs() });
-            }
-        }
+            let _ = sender.send(Event::Talk(talk));
+        });
     }
-    // Its pipes are closed; give it the rest of its time to end, then end it.
-    while Instant::now() < deadline {
-        match child.try_wait() {
-            Ok(Some(status)) => {
-                kill_group(&mut child);
-                return Ok(Printed {
-                    stdout: stdout.unwrap_or_default(),
-                    stderr: String::from_utf8_lossy(&stderr.unwrap_or_default()).trim().to_owned(),
-                    success: status.success(),
-                    exit: status.to_string(),
-                });
-            }
-            Ok(None) => std::thread::sleep(Duration::from_millis(2)),
-            Err(error) => return Err(AgentFailure::Failed(error.to_string())),
-        }
-    }
-    kill_group(&mut child);
-    Err(AgentFailure::TimedOut { after_seconds: timeout.as_secs() })
+    events
 }
 
-fn read_bounded(from: &mut impl Read, limit: usize) -> Result<Vec<u8>, String> {
-    let mut bytes = Vec::new();
-    let mut chunk = vec![0_u8; 64 * 1024];
+fn some(from: &mut impl Read, into: &mut [u8]) -> Option<usize> {
     loop {
-        match from.read(&mut chunk) {
-            Ok(0) => return Ok(bytes),
-            Ok(count) if bytes.len() + count > limit => {
-                return Err(format!("it printed more than {} MiB", limit / (1024 * 1024)));
-            }
-            Ok(count) => bytes.extend_from_slice(&chunk[..count]),
+        match from.read(into) {
+            Ok(0) => return None,
+            Ok(count) => return Some(count),
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error.to_string()),
+            Err(_) => return None,
         }
     }
 }
-
-#[cfg(unix)]
-pub(crate) fn own_group(command: &mut Command) {
-    use std::os::unix::process::CommandExt as _;
-    command.process_group(0);
-}
-
-#[cfg(not(unix))]
-pub(crate) fn own_group(_command: &mut Command) {}
-
-/// Ends the child and everything it started that stayed in its group.
-fn kill_group(child: &mut Child) {
-    signal_group(child.id());
-    let _ = child.kill();
-    let _ = child.wait();
-}
-
-#[cfg(unix)]
-#[allow(unsafe_code)]
-fn signal_group(id: u32) {
-    if let Ok(group) = i32::try_from(id) {
-        // SAFETY: kill only sends a signal; the group was made for this child by `own_group`.
-        unsafe {
-            libc::kill(-group, libc::SIGKILL);
-        }
-    }
-}
-
-#[cfg(not(unix))]
-fn signal_group(_id: u32) {}
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn shell(script: &str, timeout: Duration) -> Result<Printed, AgentFailure> {
-        let folder = tempfile::tempdir().unwrap();
-        let command = ["sh".to_owned(), "-c".to_owned(), script.to_owned()];
-        run(&Invocation {
-            command: &command,
-            input: b"hello".to_vec(),
-            directory: folder.path(),
-            scratch: folder.path(),
-            env: &[],
-            network: false,
-            timeout,
-        })
-    }
-
-    #[test]
-    fn it_reads_its_brief_and_prints_its_answer() {
-        let printed = shell("cat", Duration::from_secs(20)).unwrap();
-        assert_eq!(printed.stdout, b"hello");
-        assert!(printed.success);
-    }
-
-    /// Issue, bad input: a hang ends with everything it started.
-    #[test]
-    fn a_hang_is_killed_with_its_children() {
-        let begun = Instant::now();
-        let failure = shell("sleep 300 & sleep 300", Duration::from_millis(300)).unwrap_err();
-        assert_eq!(failure, AgentFailure::TimedOut { after_seconds: 0 });
-        assert!(begun.elapsed() < Duration::from_secs(20));
-    }
-
-    /// Issue, bad input: a gigabyte of output is cut short, not swallowed.
-    #[test]
-    fn a_flood_is_refused() {
-        let failure = shell("head -c 1073741824 /dev/zero", Duration::from_secs(60)).unwrap_err();
-        assert!(failure.to_string().contains("printed more than 32 MiB"), "{failure}");
-    }
-
-    #[test]
-    fn the_environment_is_allow_listed() {
-        let printed = shell("env | cut -d= -f1 | sort | tr '\\n' ' '", Duration::from_secs(20)).unwrap();
-        let names = String::from_utf8(printed.stdout).unwrap();
-        assert!(!names.contains("CARGO"), "{names}");
-    }
-
-    #[cfg(target_os = "linux")]
-    #[test]
-    fn it_cannot_write_outside_its_folder() {
-        if crate::sandbox::describe().starts_with("none") {
-            eprintln!("SKIPPED: this kernel has no Landlock");
-            assert!(std::env::var_os("CI").is_none(), "CI must have Landlock");
-            return;
-        }
-        let outside = tempfile::tempdir().unwrap();
-        let target = outside.path().join("written");
-        let printed =
-            shell(&format!("echo x > {} ; echo y > inside && cat inside", target.display()), Duration::from_secs(20)).unwrap();
-        assert!(!target.exists());
-        assert_eq!(printed.stdout, b"y\n");
-    }
-}
+mod tests;

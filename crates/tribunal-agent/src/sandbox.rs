@@ -1,96 +1,79 @@
-//! What a child may touch: it reads the machine, writes only its own folders, and opens connections only if it may.
+//! What a child may touch. Flags of a coding agent are wishes; this is the boundary.
 //!
-//! On Linux this is Landlock, which needs no privilege. Elsewhere there is none yet, and [`describe`] says so.
+//! Four layers, each of which works without privileges, and each of which is left out loudly where the system lacks it:
+//!
+//! | layer | file | takes away |
+//! |---|---|---|
+//! | Landlock | [`files`] | files outside the lists, TCP ports but ours, signals and abstract sockets of others |
+//! | seccomp | [`calls`] | system calls that no reviewer needs: tracing, mounting, namespaces, keys, io_uring, UDP |
+//! | namespaces | [`space`] | other processes, other networks; everything inside dies with its first process |
+//! | bubblewrap | [`bubblewrap`] | the same, and files, where our own namespaces or Landlock are not to be had |
+//!
+//! Limits on memory, processes and output are the supervisor's ([`crate::process`]): no limit of the kernel counts a family.
 
 use std::path::PathBuf;
 
-/// The limits of one child.
+#[cfg(target_os = "linux")]
+pub(crate) mod bubblewrap;
+#[cfg(target_os = "linux")]
+pub(crate) mod calls;
+#[cfg(target_os = "linux")]
+pub(crate) mod enter;
+#[cfg(target_os = "linux")]
+pub(crate) mod files;
+#[cfg(target_os = "linux")]
+pub(crate) mod space;
+pub mod strength;
+
+pub use strength::{Strength, describe, strength};
+
+/// What a child may read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reads {
+    /// The whole machine, as its user may: linters need toolchains in places that nobody can list.
+    Everything,
+    /// The system's programs and libraries, and these: `run` may also be executed, `read` only read.
+    Only { run: Vec<PathBuf>, read: Vec<PathBuf> },
+}
+
+/// Whom a child may talk to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Network {
+    Any,
+    None,
+    /// One TCP port of this machine.
+    Port(u16),
+}
+
+impl Network {
+    /// As configs say it.
+    pub fn open(yes: bool) -> Self {
+        if yes { Network::Any } else { Network::None }
+    }
+}
+
+/// The limits of one child and of all that it starts.
 #[derive(Debug, Clone)]
 pub struct Limits {
+    pub reads: Reads,
     pub writable: Vec<PathBuf>,
-    pub network: bool,
+    pub network: Network,
+    /// Processes, network and names of its own, where the system allows it.
+    pub apart: bool,
+    /// Bytes of memory, over the whole family.
+    pub memory: Option<u64>,
+    /// Processes, over the whole family.
+    pub processes: Option<usize>,
+    /// Bytes of one written file.
+    pub file_size: Option<u64>,
 }
 
-/// One line for `tribunal doctor`.
-pub fn describe() -> String {
-    platform::describe()
-}
-
-pub use platform::confine;
-
-#[cfg(target_os = "linux")]
-mod platform {
-    use super::Limits;
-    use landlock::{
-        ABI, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset, RulesetAttr, RulesetCreated,
-        RulesetCreatedAttr, RulesetStatus,
-    };
-    use std::process::Command;
-
-    const KNOWN: ABI = ABI::V5;
-    /// Devices that every program expects to write to.
-    const DEVICES: [&str; 4] = ["/dev/null", "/dev/zero", "/dev/tty", "/dev/shm"];
-
-    fn ruleset(limits: &Limits) -> Result<RulesetCreated, landlock::RulesetError> {
-        let writing: BitFlags<AccessFs> = AccessFs::from_write(KNOWN);
-        let mut ruleset = Ruleset::default().set_compatibility(CompatLevel::BestEffort).handle_access(writing)?;
-        if !limits.network {
-            ruleset = ruleset.handle_access(AccessNet::BindTcp | AccessNet::ConnectTcp)?;
-        }
-        let mut created = ruleset.create()?;
-        let devices = DEVICES.iter().map(std::path::PathBuf::from);
-        for path in limits.writable.iter().cloned().chain(devices) {
-            // A folder that does not exist cannot be written to either.
-            if let Ok(descriptor) = PathFd::new(&path) {
-                let access = if path.is_dir() { writing } else { writing & AccessFs::from_file(KNOWN) };
-                created = created.add_rule(PathBeneath::new(descriptor, access))?;
-            }
-        }
-        Ok(created)
-    }
-
-    /// Arranges that the child confines itself before it runs its program. Returns whether the kernel can do it.
-    #[allow(unsafe_code)]
-    pub fn confine(command: &mut Command, limits: &Limits) -> bool {
-        use std::os::unix::process::CommandExt as _;
-        let Ok(created) = ruleset(limits) else { return false };
-        let mut created = Some(created);
-        // SAFETY: the closure runs between fork and exec; it only makes system calls on a ruleset that was built before.
-        unsafe {
-            command.pre_exec(move || {
-                let Some(created) = created.take() else { return Ok(()) };
-                created.restrict_self().map(|_| ()).map_err(|_| std::io::Error::from(std::io::ErrorKind::PermissionDenied))
-            });
-        }
-        true
-    }
-
-    pub fn describe() -> String {
-        // Asked in a thread of its own: a restriction cannot be taken back.
-        let probe = std::thread::spawn(|| {
-            let limits = Limits { writable: Vec::new(), network: false };
-            ruleset(&limits).ok().and_then(|created| created.restrict_self().ok()).map(|status| status.ruleset)
-        });
-        match probe.join() {
-            Ok(Some(RulesetStatus::FullyEnforced)) => "Landlock, fully enforced (files and TCP)".into(),
-            Ok(Some(RulesetStatus::PartiallyEnforced)) => "Landlock, partly enforced: this kernel lacks newer parts".into(),
-            Ok(Some(RulesetStatus::NotEnforced) | None) | Err(_) => {
-                "none: this kernel has no Landlock, so agents and linters can write anywhere you can".into()
-            }
-        }
+impl Limits {
+    /// For a program that the config names: it reads the machine and writes its own folders.
+    pub fn open(writable: Vec<PathBuf>, network: Network) -> Self {
+        Self { reads: Reads::Everything, writable, network, apart: false, memory: None, processes: None, file_size: None }
     }
 }
 
-#[cfg(not(target_os = "linux"))]
-mod platform {
-    use super::Limits;
-    use std::process::Command;
-
-    pub fn confine(_command: &mut Command, _limits: &Limits) -> bool {
-        false
-    }
-
-    pub fn describe() -> String {
-        "none on this system yet: agents and linters can write anywhere you can".into()
-    }
-}
+#[cfg(all(test, target_os = "linux"))]
+mod tests;

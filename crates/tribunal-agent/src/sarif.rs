@@ -1,7 +1,8 @@
 //! A linter as a reviewer: its SARIF, turned into claims that pass the same gate as everyone's.
 
 use crate::AgentFailure;
-use crate::process::{Invocation, run};
+use crate::process::{Clocks, Invocation, run};
+use crate::sandbox::{Limits, Network};
 use globset::Glob;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -147,8 +148,9 @@ impl SarifAgent<'_> {
             directory: copy,
             scratch,
             env,
-            network,
-            timeout: timeout.map_or(crate::command::DEFAULT_TIMEOUT, Duration::from_secs),
+            set: &[],
+            limits: Limits::open(vec![copy.to_owned(), scratch.to_owned()], Network::open(network)),
+            clocks: Clocks::total(timeout.map_or(crate::command::DEFAULT_TIMEOUT, Duration::from_secs)),
         })?;
         if printed.stdout.iter().all(u8::is_ascii_whitespace) {
             let last = printed.stderr.lines().last().unwrap_or("nothing");

@@ -9,7 +9,7 @@ mod thinking;
 mod warm;
 
 use crate::{EngineError, Listener, Progress};
-use ask::Agents;
+use ask::{Agents, Tree};
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 use tribunal_agent::rules::compile::RuleSet;
@@ -40,6 +40,7 @@ pub struct Effects {
     pub listener: Listener,
     pub agents: Agents,
     warm: WarmUp,
+    tree: tokio::sync::Mutex<Option<Arc<Tree>>>,
     change: OnceLock<Arc<ReadChange>>,
     scan: OnceLock<Result<Arc<Scan>, RuleError>>,
     window: OnceLock<Arc<BTreeMap<RepoPath, AddedLines>>>,
@@ -54,6 +55,7 @@ impl Effects {
             listener,
             agents,
             warm: WarmUp::default(),
+            tree: tokio::sync::Mutex::default(),
             change: OnceLock::new(),
             scan: OnceLock::new(),
             window: OnceLock::new(),

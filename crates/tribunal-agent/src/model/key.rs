@@ -3,10 +3,8 @@
 //! The keyring is asked through the program that the system has for it, which unlocks it and asks the person as it is used to; a
 //! library for it would bring a D-Bus client along.
 
-use crate::AgentFailure;
-use crate::process::{own_group, supervise};
-use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 use tribunal_core::findings::admit::one_line;
 use tribunal_core::policy::agents::{KeySource, Wire};
 
@@ -84,21 +82,34 @@ fn printed(command: &[String], env: &dyn Fn(&str) -> Option<String>) -> Result<S
     let home = env("HOME").map(std::path::PathBuf::from).filter(|home| home.is_dir());
     let mut child = Command::new(program);
     child.args(args).current_dir(home.unwrap_or_else(std::env::temp_dir));
-    child.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    own_group(&mut child);
-    let child = child.spawn().map_err(|error| format!("`{program}` cannot be started: {error}"))?;
-    let printed = supervise(child, Vec::new(), PATIENCE).map_err(|failure| match failure {
-        AgentFailure::TimedOut { after_seconds } => format!("`{program}` printed no key within {after_seconds} s"),
-        AgentFailure::Failed(problem) => format!("`{program}` failed: {problem}"),
-    })?;
-    if !printed.success {
-        let said = printed.stderr.lines().last().map(|line| format!(": {}", one_line(line))).unwrap_or_default();
-        return Err(format!("`{program}` ended with {}{said}", printed.exit));
+    child.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let output = within(PATIENCE, program, child)?;
+    if !output.status.success() {
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let said = stderr.lines().last().map(|line| format!(": {}", one_line(line))).unwrap_or_default();
+        return Err(format!("`{program}` ended with {}{said}", output.status));
     }
-    let text = String::from_utf8(printed.stdout).map_err(|_| format!("`{program}` printed what is no text"))?;
+    let text = String::from_utf8(output.stdout).map_err(|_| format!("`{program}` printed what is no text"))?;
     match text.trim() {
         "" => Err(format!("`{program}` printed nothing")),
         key => Ok(Secret::new(key)),
+    }
+}
+
+/// Waits for a program, and ends it when its time is up.
+fn within(patience: Duration, program: &str, mut command: Command) -> Result<Output, String> {
+    let mut child = command.spawn().map_err(|error| format!("`{program}` cannot be started: {error}"))?;
+    let deadline = Instant::now() + patience;
+    loop {
+        match child.try_wait() {
+            Ok(Some(_)) => return child.wait_with_output().map_err(|error| format!("`{program}` failed: {error}")),
+            Ok(None) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(10)),
+            Ok(None) | Err(_) => {
+                let _ = child.kill();
+                let _ = child.wait();
+                return Err(format!("`{program}` printed no key within {} s", patience.as_secs()));
+            }
+        }
     }
 }
 

@@ -2,9 +2,12 @@
 //! a recording can be played again.
 
 mod agents;
+mod tree;
 
 pub use agents::{Agents, Recording};
+pub use tree::Tree;
 
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 use tribunal_core::budget::{Ask, Spent, admit, month_of};
 use tribunal_core::call::fault::{Fault, Remedy};
@@ -25,6 +28,8 @@ pub struct Slot<'a> {
     pub agent: &'a AgentName,
     /// Seat, part and try: the same whenever the same question is asked.
     pub name: String,
+    /// What an agent CLI may read beside the question.
+    pub tree: Option<Arc<Tree>>,
 }
 
 /// What a call came to: an answer, or the state its seat ends in; and what it took either way.

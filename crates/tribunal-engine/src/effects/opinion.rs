@@ -99,7 +99,12 @@ impl Effects {
     ) -> Result<(Result<Opinions, SeatState>, Spend), EngineError> {
         let mut spend = Spend::default();
         for attempt in ["ask", "repair"] {
-            let slot = Slot { run: &state.request.run, case_id, agent, name: format!("verify/{agent}/{part}/{attempt}") };
+            let tree = match self.tree_for(agent, state).await? {
+                Ok(tree) => tree,
+                Err(reason) => return Ok((Err(SeatState::Failed { reason }), spend)),
+            };
+            let name = format!("verify/{agent}/{part}/{attempt}");
+            let slot = Slot { run: &state.request.run, case_id, agent, name, tree };
             let outcome = self.agents.ask(&state.request.policy, &slot, &question, &|| {}).await?;
             spend = added(spend, outcome.spend);
             let text = match outcome.said {

@@ -1,7 +1,7 @@
 //! A seat that is played by a model or an agent CLI: the change in parts, one question each, one repair if an answer does not fit, and
 //! whatever was proved by then if something stops it.
 
-use super::ask::Slot;
+use super::ask::{Slot, Tree};
 use super::given::{Given, SharedPart, plan};
 use super::{Effects, blocking};
 use crate::{EngineError, Progress};
@@ -13,10 +13,10 @@ use tribunal_core::call::{Question, Repair};
 use tribunal_core::findings::admit::{AdmittedReport, Gate, admit, repeats_canary};
 use tribunal_core::findings::report::{Report, Unread, join};
 use tribunal_core::findings::role::Role;
-use tribunal_core::ids::RepoPath;
+use tribunal_core::ids::{AgentName, RepoPath};
 use tribunal_core::plan::panel::Seat;
 use tribunal_core::policy::agents::{AgentConfig, Means};
-use tribunal_core::procedure::review::{Input, SeatAnswer, Spend, State};
+use tribunal_core::procedure::review::{Input, SeatAnswer, Spend, State, Target};
 use tribunal_core::prompt::brief::own;
 use tribunal_core::prompt::{RunWords, SYSTEM};
 use tribunal_core::report::receipt::{Reading, SeatState};
@@ -116,10 +116,14 @@ impl Effects {
     ) -> Result<(Result<Report, SeatState>, Spend), EngineError> {
         let mut spend = Spend::default();
         let policy = &state.request.policy;
+        let tree = match self.tree_for(&seat.agent, state).await? {
+            Ok(tree) => tree,
+            Err(reason) => return Ok((Err(SeatState::Failed { reason }), spend)),
+        };
         let words = RunWords::new(&state.request.nonce);
         for attempt in ["ask", "repair"] {
             let name = format!("{seat}/{part}/{attempt}");
-            let slot = Slot { run: &state.request.run, case_id, agent: &seat.agent, name };
+            let slot = Slot { run: &state.request.run, case_id, agent: &seat.agent, name, tree: tree.clone() };
             let turn = self.warm.take(&seat.agent, part, &question.shared).await;
             let outcome = self.agents.ask(policy, &slot, &question, &|| turn.warm()).await?;
             drop(turn);
@@ -145,6 +149,28 @@ impl Effects {
         let problem = question.repair.map(|repair| repair.problem).unwrap_or_default();
         let reason = format!("its answer does not fit the schema, and neither did its repair: {}", problem.replace('\n', " "));
         Ok((Err(SeatState::Failed { reason }), spend))
+    }
+
+    /// A CLI reads more than the change; it is given a copy of the head, made once for all of a run's seats.
+    pub(super) async fn tree_for(
+        &self,
+        agent: &AgentName,
+        state: &State,
+    ) -> Result<Result<Option<Arc<Tree>>, String>, EngineError> {
+        let is_cli = matches!(state.request.policy.agents.get(agent).map(AgentConfig::means), Some(Means::Cli(..)));
+        let (Target::Trees { head, .. }, Some(repository), true) = (&state.request.target, &self.repository, is_cli) else {
+            return Ok(Ok(None));
+        };
+        let mut tree = self.tree.lock().await;
+        if let Some(made) = &*tree {
+            return Ok(Ok(Some(Arc::clone(made))));
+        }
+        let (repository, head, root) = (Arc::clone(repository), head.clone(), self.agents.scratch.clone());
+        Ok(blocking(move || Tree::of(&repository, &head, &root)).await?.map(|made| {
+            let made = Arc::new(made);
+            *tree = Some(Arc::clone(&made));
+            Some(made)
+        }))
     }
 
     async fn admit_prose(

@@ -124,7 +124,7 @@ pub async fn test(name: String) -> Result<u8, Situation> {
     let agents = Agents::new(ledger, workspace::scratch_root(), Recording::default());
     let question = tiny();
     let run = RunId(format!("test-{}", jiff::Timestamp::now().as_millisecond()));
-    let slot = Slot { run: &run, case_id: "agents test", agent: &agent_name, name: "test".into() };
+    let slot = Slot { run: &run, case_id: "agents test", agent: &agent_name, name: "test".into(), tree: None };
     let begun = Instant::now();
     let outcome = agents.ask(&setup.policy, &slot, &question, &|| {}).await?;
     let seconds = begun.elapsed().as_secs_f64();

