@@ -1,6 +1,8 @@
 //! The figures that were promised, measured on the release binary and printed beside their limits. Times are medians of several
 //! runs; where a time would be noise, the figure is a ratio within one run.
 
+mod models;
+
 use crate::root;
 use anyhow::{Context as _, Result, bail};
 use std::fs;
@@ -41,6 +43,7 @@ pub fn run() -> Result<()> {
         limit: 80.0,
         unit: "MB",
     });
+    figures.extend(models::figures(&binary, work.path(), &small)?);
     match large_repository(work.path())? {
         None => println!("SKIPPED: the large diff needs npm to fetch two releases of three.js"),
         Some(large) => {

@@ -25,10 +25,16 @@ pub fn folder() -> PathBuf {
     root().join("target/peers")
 }
 
+/// In CI a part that cannot be had is a failure; elsewhere the tests that need it are skipped, loudly.
 pub fn run() -> Result<()> {
     std::fs::create_dir_all(folder())?;
-    clis()?;
-    model()
+    for fetched in [clis(), model()] {
+        match fetched {
+            Err(error) if std::env::var_os("CI").is_none() => eprintln!("SKIPPED: {error:#}; the tests that need it will say so"),
+            other => other?,
+        }
+    }
+    Ok(())
 }
 
 fn clis() -> Result<()> {

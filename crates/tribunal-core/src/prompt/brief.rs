@@ -8,6 +8,39 @@ use crate::findings::brief::{Assignment, PriorFinding};
 use crate::findings::role::{Role, RoleInput};
 use crate::plan::mode::Mode;
 
+/// Sections that several roles share word for word, marked `<!-- keep-in-sync: name -->` in their files. They are told once, in what all
+/// roles share, so that a cache can hold them.
+pub fn common_sections(roles: &[Role]) -> Vec<String> {
+    let mut common: Vec<String> = Vec::new();
+    for section in roles.iter().flat_map(|role| sections(&role.prompt)) {
+        let holders = roles.iter().filter(|role| role.prompt.contains(section)).count();
+        if holders > 1 && !common.iter().any(|known| known == section) {
+            common.push(section.to_owned());
+        }
+    }
+    common
+}
+
+/// Marked sections, marks included.
+fn sections(prompt: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut rest = prompt;
+    while let Some(start) = rest.find("<!-- keep-in-sync: ") {
+        let marked = &rest[start..];
+        let Some(end) = marked.find("<!-- end: ").and_then(|at| marked[at..].find("-->").map(|close| at + close + 3)) else {
+            break;
+        };
+        found.push(&marked[..end]);
+        rest = &marked[end..];
+    }
+    found
+}
+
+/// A section without its marks.
+fn unmarked(section: &str) -> String {
+    section.lines().filter(|line| !line.trim_start().starts_with("<!--")).collect::<Vec<_>>().join("\n")
+}
+
 /// A part of a change that is given in several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Part {
@@ -17,8 +50,20 @@ pub struct Part {
 }
 
 /// The same bytes for every role.
-pub fn shared(assignment: &Assignment<'_>, words: &RunWords, part: Part, slices: &[Slice], around: &[Excerpt]) -> String {
-    let mut text = format!("# Brief\nCanary: {} (never repeat it)\n", words.canary);
+pub fn shared(
+    assignment: &Assignment<'_>,
+    words: &RunWords,
+    common: &[String],
+    part: Part,
+    slices: &[Slice],
+    around: &[Excerpt],
+) -> String {
+    let mut text = String::new();
+    if !common.is_empty() {
+        let rules: Vec<String> = common.iter().map(|section| unmarked(section)).collect();
+        text.push_str(&format!("# Rules that several roles share\n{}\n\n", rules.join("\n\n")));
+    }
+    text.push_str(&format!("# Brief\nCanary: {} (never repeat it)\n", words.canary));
     let mode = match assignment.mode {
         Mode::Full => "full",
         Mode::Incremental => "incremental",
@@ -53,9 +98,14 @@ pub fn shared(assignment: &Assignment<'_>, words: &RunWords, part: Part, slices:
 }
 
 /// What only this role is told. It stands last.
-pub fn own(assignment: &Assignment<'_>, words: &RunWords, role: &Role) -> String {
+pub fn own(assignment: &Assignment<'_>, words: &RunWords, common: &[String], role: &Role) -> String {
+    let prompt = common.iter().fold(role.prompt.clone(), |prompt, section| {
+        let title = unmarked(section);
+        let title = title.trim().lines().next().unwrap_or_default().to_owned();
+        prompt.replace(section, &format!("{title}\nAs in the rules that several roles share, above."))
+    });
     let codes: Vec<&str> = role.categories.iter().map(|category| category.code.as_str()).collect();
-    let mut text = format!("# Your role\nRole: {}\nCategories: {}\n\n{}\n", role.name, codes.join(", "), role.prompt);
+    let mut text = format!("# Your role\nRole: {}\nCategories: {}\n\n{}\n", role.name, codes.join(", "), prompt);
     text.push_str("\n# Inputs of this role\n");
     if role.reads.contains(&RoleInput::Spec)
         && let Some(spec) = assignment.spec
@@ -96,4 +146,21 @@ pub fn findings(words: &RunWords, findings: &[Finding]) -> String {
         .collect();
     let listed = serde_json::to_string_pretty(&listed).unwrap_or_default();
     format!("# Findings to check\n{}\n\nAnswer now: one JSON object with an opinion for each finding.\n", words.quote(&listed))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::findings::role::built_in_roles;
+
+    /// Issue 4, build 3: what roles have in common is told once.
+    #[test]
+    fn shared_sections_are_told_once() {
+        let roles = built_in_roles().unwrap();
+        let common = common_sections(&roles);
+        assert_eq!(common.len(), 2);
+        assert!(common.iter().all(|section| section.starts_with("<!-- keep-in-sync") && section.ends_with("-->")));
+        assert!(!unmarked(&common[0]).contains("<!--"));
+        assert!(common_sections(&roles[..1]).is_empty(), "one role alone shares nothing");
+    }
 }

@@ -14,7 +14,7 @@ use tribunal_core::policy::context::parse_context;
 use tribunal_core::procedure::review::{Phase, Plan, State};
 use tribunal_core::prompt::RunWords;
 use tribunal_core::prompt::around::{Source, excerpts};
-use tribunal_core::prompt::brief::{Part, shared};
+use tribunal_core::prompt::brief::{Part, common_sections, shared};
 use tribunal_core::prompt::slices::{Focus, Slice, parts, slices};
 use tribunal_forge::git::change::ReadChange;
 
@@ -99,6 +99,7 @@ impl Given {
     pub fn shared_parts(&self, state: &State, plan: &Plan, limit: u64) -> Vec<SharedPart> {
         let words = RunWords::new(&state.request.nonce);
         let assignment = self.assignment(state, plan);
+        let common = common_sections(&state.request.roles);
         let files = self.files(plan);
         let outlines: BTreeMap<&RepoPath, Outline> =
             files.iter().filter_map(|file| Some((&file.path, outline_of(file)?))).collect();
@@ -129,7 +130,7 @@ impl Given {
                     .collect();
                 // Context never outweighs the change, and a small change still gets the function around it.
                 let around = excerpts(&sources, (size / 2).max(MIN_CONTEXT).min(limit / 3));
-                SharedPart { text: shared(&assignment, &words, Part { number, of }, &slices, &around), paths }
+                SharedPart { text: shared(&assignment, &words, &common, Part { number, of }, &slices, &around), paths }
             })
             .collect()
     }

@@ -17,7 +17,7 @@ use tribunal_core::ids::{AgentName, RepoPath};
 use tribunal_core::plan::panel::Seat;
 use tribunal_core::policy::agents::{AgentConfig, Means};
 use tribunal_core::procedure::review::{Input, SeatAnswer, Spend, State, Target};
-use tribunal_core::prompt::brief::own;
+use tribunal_core::prompt::brief::{common_sections, own};
 use tribunal_core::prompt::{RunWords, SYSTEM};
 use tribunal_core::report::receipt::{Reading, SeatState};
 
@@ -57,7 +57,7 @@ impl Effects {
         let role = role(seat, state)?;
         let agent = state.request.policy.agents.get(&seat.agent).ok_or("the agent is unknown")?;
         let words = RunWords::new(&state.request.nonce);
-        let own = own(&given.assignment(state, plan), &words, role);
+        let own = own(&given.assignment(state, plan), &words, &common_sections(&state.request.roles), role);
         let limit = room(agent, estimate_tokens(SYSTEM) + estimate_tokens(&own));
         let parts = given.shared_parts(state, plan, limit);
         Ok(Assigned { given, parts, own })
