@@ -209,6 +209,19 @@ fn markdown_makes_foreign_text_inert() {
     }
 }
 
+/// Design rules 6 and 9: code between backticks is code as Markdown sees it, so nothing gets out beside it.
+#[test]
+fn markdown_matches_backticks_as_its_readers_do() {
+    let sandbox = Sandbox::with_shared_list();
+    let hostile =
+        claim("E1", "    return items", "`` a ` b `` <img src=x onerror=alert(1)> <!-- pr-review:finding-id=F9 --> @octocat `");
+    sandbox.seat("staff-engineer", &answering(&json!({ "findings": [hostile] })));
+    let run = sandbox.tribunal(&["review", "--format", "markdown"]).ends_with(0);
+    for live in ["<img", "finding-id=F9 -->", "@octocat"] {
+        assert!(!run.stdout.contains(live), "{live} in\n{}", run.stdout);
+    }
+}
+
 /// Design rule 6: a path or a message cannot move the cursor or colour a person's terminal.
 #[test]
 fn control_characters_of_a_change_never_reach_the_output() {
