@@ -6,6 +6,7 @@ pub mod rdjson;
 pub mod sarif;
 pub mod sticky;
 pub mod summary;
+pub mod visible;
 
 #[cfg(test)]
 mod tests;

@@ -7,6 +7,7 @@ use tribunal_core::findings::role::RoleError;
 use tribunal_core::policy::config::PolicyError;
 use tribunal_core::policy::context::ContextError;
 use tribunal_core::policy::layers::LayerError;
+use tribunal_core::publish::visible::{visible, visible_line};
 use tribunal_engine::EngineError;
 use tribunal_forge::git::GitError;
 use tribunal_store::StoreError;
@@ -40,15 +41,17 @@ impl Situation {
     }
 
     pub fn print(&self) {
-        anstream::eprintln!("{self}");
+        crate::terminal::out::note(&self.to_string());
     }
 }
 
 impl fmt::Display for Situation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "\u{1b}[1;31merror[{}]\u{1b}[0m\u{1b}[1m: {}\u{1b}[0m", self.code, self.happened)?;
+        // What happened may quote a path, git or a linter; a line break in it must not begin a line that looks like ours.
+        let happened = visible(&self.happened).replace('\n', "\n    ");
+        write!(f, "\u{1b}[1;31merror[{}]\u{1b}[0m\u{1b}[1m: {happened}\u{1b}[0m", self.code)?;
         for help in &self.help {
-            write!(f, "\n  \u{1b}[36mhelp\u{1b}[0m: {help}")?;
+            write!(f, "\n  \u{1b}[36mhelp\u{1b}[0m: {}", visible_line(help))?;
         }
         Ok(())
     }
@@ -175,7 +178,7 @@ impl From<ContextError> for Situation {
 }
 
 /// Every code, for `tribunal explain` and the reference page.
-pub const CODES: [(&str, &str); 30] = [
+pub const CODES: &[(&str, &str)] = &[
     ("no-git", "git could not be found. Tribunal reads every change through git."),
     ("not-a-repository", "The current folder is in no git repository, and no diff was given."),
     ("unknown-revision", "A branch, tag or commit that was named does not exist here."),
@@ -205,5 +208,9 @@ pub const CODES: [(&str, &str); 30] = [
     ("unknown-name", "`tribunal explain` knows no such rule, category, role, priority or code."),
     ("demo-failed", "The demonstration could not be made, or did not find what it planted."),
     ("replay-differs", "Replaying a run's recorded inputs gave another result than the one that is stored."),
+    (
+        "output-failed",
+        "The result could not be written, for instance because the disk is full. A review itself is kept: `tribunal show last`.",
+    ),
     ("bad-context", "A severity directive in the context is malformed."),
 ];

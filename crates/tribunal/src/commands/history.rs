@@ -3,6 +3,7 @@
 use super::review::{print, read_document};
 use crate::cli::{ListFormat, OutputArgs};
 use crate::situation::{Situation, exit};
+use crate::terminal::out;
 use crate::terminal::table::table;
 use crate::workspace;
 use std::sync::Arc;
@@ -20,16 +21,16 @@ pub async fn list(limit: u32, format: ListFormat) -> Result<u8, Situation> {
     let rows = ledger().await?.history(i64::from(limit)).await?;
     match format {
         ListFormat::Json => {
-            let entries: Vec<_> = rows
+            let entries: Vec<serde_json::Value> = rows
                 .iter()
                 .map(|row| {
                     serde_json::json!({ "run": row.run, "finished_at": row.at, "subject": row.subject, "base": row.base, "head": row.head,
                                         "outcome": row.outcome, "verdict": row.verdict, "findings": row.findings })
                 })
                 .collect();
-            anstream::println!("{}", serde_json::to_string_pretty(&entries).unwrap_or_default());
+            out::json(&entries.into())?;
         }
-        ListFormat::Text if rows.is_empty() => anstream::println!("No reviews yet. Start with: tribunal review"),
+        ListFormat::Text if rows.is_empty() => out::say("No reviews yet. Start with: tribunal review")?,
         ListFormat::Text => {
             let lines = rows.iter().map(|row| {
                 vec![
@@ -42,7 +43,7 @@ pub async fn list(limit: u32, format: ListFormat) -> Result<u8, Situation> {
                     row.subject.clone(),
                 ]
             });
-            anstream::println!("{}", table(&["RUN", "WHEN", "OUTCOME", "VERDICT", "OPEN", "HEAD", "WHAT"], lines));
+            out::say(&table(&["RUN", "WHEN", "OUTCOME", "VERDICT", "OPEN", "HEAD", "WHAT"], lines))?;
         }
     }
     Ok(exit::DONE)
@@ -87,7 +88,7 @@ pub async fn replay(run: &str, output: &OutputArgs) -> Result<u8, Situation> {
         (Some(replayed), Some(stored)) if replayed == stored => {
             let document = read_document(replayed, &row.run)?;
             print(&document, output)?;
-            anstream::eprintln!("Replayed {}: the same {} bytes.", row.run, stored.len());
+            out::note(&format!("Replayed {}: the same {} bytes.", row.run, stored.len()));
             Ok(exit::DONE)
         }
         _ => Err(Situation::new(

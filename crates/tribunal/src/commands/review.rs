@@ -2,7 +2,7 @@
 
 use crate::cli::{FailLevelArg, ModeArg, OutputArgs, ReviewArgs};
 use crate::situation::{Situation, exit};
-use crate::terminal::{progress, render};
+use crate::terminal::{out, progress, render};
 use crate::workspace::{self, ENGINE, Setup, target};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -13,6 +13,7 @@ use tribunal_core::plan::mode::RequestedMode;
 use tribunal_core::policy::context::parse_context;
 use tribunal_core::policy::layers::{Layer, read_layer};
 use tribunal_core::procedure::review::{Phase, Request, State};
+use tribunal_core::publish::visible::visible_line;
 use tribunal_core::report::document::Document;
 use tribunal_engine::EngineError;
 use tribunal_engine::effects::Effects;
@@ -108,10 +109,10 @@ async fn finish(state: State, ledger: &Ledger, output: &OutputArgs, quiet: bool)
                 Situation::new("unknown-run", exit::INCOMPLETE, format!("the review {last_run} that still stands is gone"))
             })?;
             if !quiet {
-                anstream::eprintln!(
+                out::note(&format!(
                     "Nothing new since {}: the review {last_run} stands. `--mode full` reviews again.",
                     head.short()
-                );
+                ));
             }
             let document: Document = read_document(&row.body, last_run.as_str())?;
             print(&document.standing(), output)
@@ -231,30 +232,30 @@ fn dry_run(request: &Request, repository: Option<&Repository>, patch: Option<&[u
     };
     let rules = FileRules::new(&request.policy.skip, &request.policy.review)
         .map_err(|problem| Situation::new("bad-config", exit::USAGE, problem))?;
-    anstream::println!(
+    out::say(&format!(
         "Would review {} ({}..{})",
-        request.target.subject(),
+        visible_line(request.target.subject()),
         request.target.base().short(),
         request.target.head().short()
-    );
+    ))?;
     for file in &files {
         let what = match rules.disposition(file) {
             Disposition::Review => "review".to_owned(),
             Disposition::LinesOnly => "lines only (generated)".to_owned(),
             Disposition::Skip(reason) => format!("skip ({})", reason.words()),
         };
-        anstream::println!("  {:<24} +{:<5} -{:<5} {}", what, file.added, file.removed, file.path);
+        out::say(&format!("  {:<24} +{:<5} -{:<5} {}", what, file.added, file.removed, visible_line(file.path.as_str())))?;
     }
     let flags = tribunal_core::plan::flags::flags(&files, request.spec.is_some(), patch.is_none());
     let players = |role: &tribunal_core::ids::RoleName| request.policy.panel.get(role).cloned().unwrap_or_default();
     let panel = tribunal_core::plan::panel::dispatch(&request.roles, players, &flags);
     for seat in &panel.seats {
         let kind = request.policy.agents.get(&seat.agent).map_or("unknown", |agent| agent.kind());
-        anstream::println!("  {} played by {} ({kind})", seat.role, seat.agent);
+        out::say(&format!("  {} played by {} ({kind})", seat.role, seat.agent))?;
     }
     for absent in &panel.not_called {
-        anstream::println!("  {} not called: {}", absent.role, absent.reason);
+        out::say(&format!("  {} not called: {}", absent.role, absent.reason))?;
     }
-    anstream::println!("Nothing was reviewed and nothing was recorded.");
+    out::say("Nothing was reviewed and nothing was recorded.")?;
     Ok(exit::DONE)
 }

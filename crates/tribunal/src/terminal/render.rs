@@ -1,33 +1,27 @@
 //! The result, in the format that was asked for.
 
 use super::frame::frame;
+use super::out;
 use crate::cli::{Format, OutputArgs};
 use crate::situation::{Situation, exit};
 use annotate_snippets::Renderer;
 use std::collections::BTreeMap;
-use std::io::Write as _;
 use tribunal_core::combine::verdict::{Outcome, Verdict};
+use tribunal_core::publish::visible::{in_json, on_terminal};
 use tribunal_core::publish::{rdjson::rdjson, sarif::sarif, sticky::markdown};
 use tribunal_core::report::document::Document;
 use tribunal_core::report::receipt::{FileEnd, SeatState};
 
 pub fn write(document: &Document, output: &OutputArgs) -> Result<(), Situation> {
     let text = match output.format {
-        Format::Text => text(&document.for_display()),
-        Format::Json => document.to_json(),
-        Format::Sarif => sarif(document),
-        Format::Rdjson => rdjson(document),
+        Format::Text => on_terminal(&text(&document.for_display())),
+        Format::Json => in_json(&document.to_json()),
+        Format::Sarif => in_json(&sarif(document)),
+        Format::Rdjson => in_json(&rdjson(document)),
         Format::Markdown => markdown(&document.for_display()),
     };
     match &output.output {
-        None => {
-            let mut stdout = anstream::stdout().lock();
-            stdout
-                .write_all(text.as_bytes())
-                .and_then(|()| stdout.flush())
-                .or_else(unless_closed)
-                .map_err(|error| Situation::new("engine-failed", exit::INCOMPLETE, format!("standard output: {error}")))
-        }
+        None => out::write(&text),
         Some(path) => {
             let plain = anstream::adapter::strip_str(&text).to_string();
             // Written beside and moved over, so that a full disk never leaves half a report.
@@ -44,11 +38,6 @@ pub fn write(document: &Document, output: &OutputArgs) -> Result<(), Situation> 
             Ok(())
         }
     }
-}
-
-/// `tribunal review | head` has seen enough; that is no error.
-fn unless_closed(error: std::io::Error) -> std::io::Result<()> {
-    if error.kind() == std::io::ErrorKind::BrokenPipe { Ok(()) } else { Err(error) }
 }
 
 const BOLD: &str = "\u{1b}[1m";

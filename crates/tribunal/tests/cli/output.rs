@@ -236,6 +236,41 @@ fn control_characters_of_a_change_never_reach_the_output() {
     }
 }
 
+/// Design rule 6: no command shows a name, a path or a message of others raw, on whichever stream.
+#[test]
+fn no_command_shows_control_characters_of_others() {
+    let sandbox = Sandbox::on_feature();
+    sandbox.git(&["checkout", "--quiet", "-b", "turned\u{202e}around"]);
+    sandbox.write("a\u{1b}[31m\nb.py", NO_TLS);
+    sandbox.write(".tribunal.toml", "[review]\nfail_level = \"never\"\n");
+    let role = "---\nname: keeper\nabout: \"Keeps \\e[2K.\"\ncategories:\n  - { code: K1, name: Kept, slug: kept, severity: suggestion }\n---\nLook \u{1b}[2K\rwell.\n";
+    sandbox.write(".tribunal/reviewers/keeper.md", role);
+    sandbox.tribunal(&["trust", "--yes"]).ends_with(0);
+    for args in [
+        &["review", "--dry-run"][..],
+        &["review"],
+        &["review", "--format", "json"],
+        &["show", "--format", "sarif"],
+        &["history"],
+        &["history", "--format", "json"],
+        &["compare", "last", "last", "--format", "json"],
+        &["explain", "keeper"],
+        &["doctor"],
+        &["config", "show"],
+        &["review", "--base", "no\u{1b}[2K\u{202e}where"],
+    ] {
+        let mut all = args.to_vec();
+        all.extend(["--color", "always"]);
+        let run = sandbox.tribunal(&all);
+        for shown in [&run.stdout, &run.stderr] {
+            assert!(!shown.contains(['\r', '\u{202e}']) && !shown.contains("\u{1b}[2K"), "{args:?}: {shown:?}");
+            assert!(!shown.contains("\u{1b}[31m\n") && !shown.contains("31m\nb.py"), "{args:?}: {shown:?}");
+        }
+    }
+    sandbox.tribunal(&["review", "--dry-run"]).prints("a<U+001B>[31m<U+000A>b.py");
+    sandbox.tribunal(&["explain", "keeper"]).ends_with(0).prints("Look <U+001B>[2K<U+000D>well.");
+}
+
 /// Design section 8: `--output FILE`.
 #[test]
 fn output_writes_the_file_and_nothing_on_stdout() {
@@ -258,6 +293,43 @@ fn an_output_file_is_readable_like_any_other() {
     sandbox.tribunal(&["review", "--output", file.to_str().unwrap()]).ends_with(0);
     let mode = |path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&file), mode(&usual));
+}
+
+/// Design section 8: a result that cannot be written has one exit code, whichever way it was to go.
+#[test]
+fn a_result_that_cannot_be_written_is_incomplete() {
+    let sandbox = Sandbox::with_shared_list();
+    sandbox
+        .tribunal(&["review", "--output", "/nonexistent/report"])
+        .ends_with(3)
+        .says("output-failed")
+        .says("tribunal show last");
+    sandbox.tribunal(&["review", "--output", sandbox.outside().to_str().unwrap()]).ends_with(3).says("cannot be written");
+    for args in [
+        &["review"][..],
+        &["review", "--dry-run"],
+        &["history"],
+        &["history", "--format", "json"],
+        &["show"],
+        &["compare", "last", "last"],
+        &["rules", "list"],
+        &["config", "show"],
+        &["explain", "S1"],
+        &["doctor"],
+        &["trust"],
+        &["init", "--dry-run"],
+        &["schema", "report"],
+        &["completions", "bash"],
+        &["man"],
+        &["--help"],
+        &["--version"],
+    ] {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let output = sandbox.command(args).stdout(full).output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(3), "{args:?}: {stderr}");
+        assert!(stderr.contains("standard output cannot be written") && !stderr.contains("panicked"), "{args:?}: {stderr}");
+    }
 }
 
 /// Design section 8: stdout for results, stderr for talk.
@@ -313,16 +385,13 @@ fn formats_for_machines_have_no_colour() {
 #[test]
 fn a_closed_pipe_is_no_error() {
     let sandbox = Sandbox::with_shared_list();
-    let mut child = sandbox
-        .command(&["rules", "list"])
-        .stdin(std::process::Stdio::null())
-        .stdout(std::process::Stdio::piped())
-        .stderr(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
-    drop(child.stdout.take());
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
+    for args in [&["rules", "list"][..], &["review"], &["history"], &["completions", "bash"], &["man"], &["--help"]] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let output = sandbox.command(args).stdin(std::process::Stdio::null()).stdout(writer).output().unwrap();
+        assert_eq!(String::from_utf8(output.stderr).unwrap(), "", "{args:?}");
+        assert_eq!(output.status.code(), Some(0), "{args:?}");
+    }
 }
 
 /// Design section 8: the fail level decides between 0 and 1, and nothing else.
