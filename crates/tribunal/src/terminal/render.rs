@@ -1,9 +1,9 @@
 //! The result, in the format that was asked for.
 
 use super::frame::frame;
-use super::out;
+use super::{file, out};
 use crate::cli::{Format, OutputArgs};
-use crate::situation::{Situation, exit};
+use crate::situation::Situation;
 use annotate_snippets::Renderer;
 use std::collections::BTreeMap;
 use tribunal_core::combine::verdict::{Outcome, Verdict};
@@ -22,21 +22,7 @@ pub fn write(document: &Document, output: &OutputArgs) -> Result<(), Situation> 
     };
     match &output.output {
         None => out::write(&text),
-        Some(path) => {
-            let plain = anstream::adapter::strip_str(&text).to_string();
-            // Written beside and moved over, so that a full disk never leaves half a report.
-            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(std::path::Path::new("."));
-            let failed = |error: std::io::Error| {
-                Situation::new("engine-failed", exit::USAGE, format!("{} cannot be written: {error}", path.display()))
-                    .help("the review itself is kept: tribunal show last")
-            };
-            let draft = folder.join(format!(".tribunal-{}", std::process::id()));
-            std::fs::write(&draft, plain).and_then(|()| std::fs::rename(&draft, path)).map_err(|error| {
-                let _ = std::fs::remove_file(&draft);
-                failed(error)
-            })?;
-            Ok(())
-        }
+        Some(path) => file::write(path, &anstream::adapter::strip_str(&text).to_string()),
     }
 }
 

@@ -237,7 +237,7 @@ fn an_output_that_cannot_be_written_keeps_the_review() {
     let sandbox = Sandbox::with_shared_list();
     sandbox
         .tribunal(&["review", "--output", "/nonexistent/report.txt"])
-        .ends_with(2)
+        .ends_with(3)
         .says("/nonexistent/report.txt")
         .says("tribunal show");
     sandbox.tribunal(&["show", "last"]).ends_with(0).prints("py-mutable-default-argument");

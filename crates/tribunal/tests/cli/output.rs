@@ -295,6 +295,59 @@ fn an_output_file_is_readable_like_any_other() {
     assert_eq!(mode(&file), mode(&usual));
 }
 
+/// A link is followed: what it leads to is replaced, with its rights, and the link stays.
+#[test]
+fn output_follows_links_and_keeps_rights() {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    let sandbox = Sandbox::with_shared_list();
+    let (real, link) = (sandbox.outside().join("real.json"), sandbox.outside().join("link"));
+    fs::write(&real, "old").unwrap();
+    fs::set_permissions(&real, fs::Permissions::from_mode(0o640)).unwrap();
+    symlink("real.json", &link).unwrap();
+    symlink("missing.json", sandbox.outside().join("dangling")).unwrap();
+    for name in ["link", "dangling"] {
+        let path = sandbox.outside().join(name);
+        sandbox.tribunal(&["review", "--format", "json", "-o", path.to_str().unwrap()]).ends_with(0);
+        assert!(fs::symlink_metadata(&path).unwrap().is_symlink(), "{name}");
+    }
+    for name in ["real.json", "missing.json"] {
+        assert!(fs::read_to_string(sandbox.outside().join(name)).unwrap().contains("\"version\": 1"), "{name}");
+    }
+    assert_eq!(fs::metadata(&real).unwrap().permissions().mode() & 0o777, 0o640);
+    assert_eq!(fs::read_dir(sandbox.outside()).unwrap().count(), 4, "no draft is left");
+}
+
+/// A pipe is written to and stays a pipe.
+#[test]
+fn output_writes_into_a_pipe() {
+    use std::os::unix::fs::FileTypeExt as _;
+    let sandbox = Sandbox::with_shared_list();
+    let pipe = sandbox.outside().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let (sender, read) = std::sync::mpsc::channel();
+    let reader = pipe.clone();
+    std::thread::spawn(move || sender.send(fs::read_to_string(reader)));
+    sandbox.tribunal(&["review", "--format", "json", "-o", pipe.to_str().unwrap()]).ends_with(0);
+    let text = read.recv_timeout(std::time::Duration::from_secs(60)).expect("nothing was written into the pipe").unwrap();
+    assert!(text.contains(SHARED_LIST_RULE));
+    assert!(fs::symlink_metadata(&pipe).unwrap().file_type().is_fifo());
+}
+
+/// `/dev/stdout` means the open descriptor, also where that is a file, and also where a shell appends to it.
+#[test]
+fn output_writes_to_an_open_descriptor() {
+    let sandbox = Sandbox::with_shared_list();
+    let log = sandbox.outside().join("log");
+    for name in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"] {
+        fs::write(&log, "before\n").unwrap();
+        let stdout = fs::OpenOptions::new().append(true).open(&log).unwrap();
+        let mut command = sandbox.command(&["review", "--output", name]);
+        assert!(command.stdout(stdout).status().unwrap().success());
+        let text = fs::read_to_string(&log).unwrap();
+        assert!(text.starts_with("before\n") && text.contains(SHARED_LIST_RULE), "{name}: {text}");
+    }
+}
+
 /// Design section 8: a result that cannot be written has one exit code, whichever way it was to go.
 #[test]
 fn a_result_that_cannot_be_written_is_incomplete() {
