@@ -1,5 +1,6 @@
 //! Everything Tribunal says about a review, in every format. Nothing is worded anywhere else.
 
+pub mod difference;
 pub mod inline;
 pub mod markdown;
 pub mod rdjson;
