@@ -15,7 +15,7 @@ use crate::findings::admit::AdmittedReport;
 use crate::findings::brief::TestDirection;
 use crate::findings::role::Role;
 use crate::ids::{EffectKey, RepoPath, RunId, Sha};
-use crate::plan::files::{Disposition, FileRules, FileSummary};
+use crate::plan::files::{Disposition, FileRules, FileSummary, LeftOut};
 use crate::plan::flags::{Flags, flags};
 use crate::plan::mode::{LastReview, Mode, RequestedMode, Resolution, Widening, resolve};
 use crate::plan::panel::{Panel, Seat, dispatch};
@@ -46,7 +46,7 @@ pub struct Request {
     /// Hash of the rules alone: a run that is resumed must meet the rules it began with.
     pub rules_hash: String,
     /// Untracked files that were too large to take in: part of the change, and a hole in its review.
-    pub left_out: Vec<RepoPath>,
+    pub left_out: Vec<LeftOut>,
     /// Said before the findings: config of the base used, a role overridden.
     pub notices: Vec<String>,
 }

@@ -131,5 +131,37 @@ fn ten_thousand_files_are_all_accounted_for() {
     let review = sandbox.review(&[]).ends_with(1);
     assert_eq!(review.json["receipt"]["coverage"]["reviewed"], 10_001);
     assert_eq!(review.accounts().count(), 10_001);
+/// Issue 3, point 2: what is skipped by rule is skipped at any size, committed or not; and attributes do not decide what is binary.
+#[test]
+fn size_does_not_matter_for_what_is_skipped_by_rule() {
+    for committed in [true, false] {
+        let sandbox = Sandbox::on_feature();
+        sandbox.configure_person("[files]\nmax_bytes = 10000\n");
+        sandbox.write("video.mp4", [0_u8, 1, 2, 3].repeat(5000));
+        sandbox.write("package-lock.json", "x\n".repeat(10_000));
+        sandbox.write("vendor/lib.py", "x\n".repeat(10_000));
+        sandbox.write("web/app.min.js", "x\n".repeat(10_000));
+        sandbox.write("app.py", SHARED_LIST);
+        if committed {
+            sandbox.commit("Large things");
+        }
+        let review = sandbox.review(&[]).ends_with(0);
+        for (path, ended) in [
+            ("video.mp4", "binary"),
+            ("package-lock.json", "lock-file"),
+            ("vendor/lib.py", "vendored"),
+            ("web/app.min.js", "generated"),
+        ] {
+            assert_eq!(review.ended(path), ended, "{path}, committed: {committed}");
+        }
+        sandbox.write(".gitattributes", "*.txt binary\n");
+        sandbox.write("large.txt", "x\n".repeat(10_000));
+        if committed {
+            sandbox.commit("A large text that calls itself binary");
+        }
+        assert_eq!(sandbox.review(&[]).ends_with(3).ended("large.txt"), "too-large", "committed: {committed}");
+    }
+}
+
     assert_eq!(review.found(), [format!("data/57/last.py:{NO_TLS_RULE}")]);
 }
