@@ -61,6 +61,18 @@ fn a_flag_skips_files_for_one_run() {
     assert_eq!(review.found(), [format!("app.py:{SHARED_LIST_RULE}")]);
 }
 
+/// The flag leaves more out than the configuration does, never less.
+#[test]
+fn a_flag_adds_to_what_the_configuration_skips() {
+    let sandbox = Sandbox::on_feature_from(&[("app.py", ""), (".tribunal.toml", "[files]\nskip = [\"other.py\"]\n")]);
+    for path in ["app.py", "other.py", "docs/x.py"] {
+        sandbox.write(path, NO_TLS);
+    }
+    let review = sandbox.review(&["--skip", "docs/**"]).ends_with(1);
+    assert_eq!(review.found(), [format!("app.py:{NO_TLS_RULE}")]);
+    assert_eq!((review.ended("other.py"), review.ended("docs/x.py")), ("configured".to_owned(), "configured".to_owned()));
+}
+
 /// Design rule 1: a change of which nothing was read is not clean.
 #[test]
 fn a_change_of_which_nothing_was_read_is_not_green() {
@@ -119,18 +131,6 @@ fn a_monstrous_untracked_file_makes_the_review_incomplete() {
     run.prints("untracked.txt");
 }
 
-/// Issue 3, bad input: 10,000 files.
-#[test]
-fn ten_thousand_files_are_all_accounted_for() {
-    let sandbox = Sandbox::on_feature();
-    for n in 0..10_000 {
-        sandbox.write(format!("data/{}/{n}.py", n % 100), format!("value = {n}\n"));
-    }
-    sandbox.write("data/57/last.py", NO_TLS);
-    sandbox.commit("Many");
-    let review = sandbox.review(&[]).ends_with(1);
-    assert_eq!(review.json["receipt"]["coverage"]["reviewed"], 10_001);
-    assert_eq!(review.accounts().count(), 10_001);
 /// Issue 3, point 2: what is skipped by rule is skipped at any size, committed or not; and attributes do not decide what is binary.
 #[test]
 fn size_does_not_matter_for_what_is_skipped_by_rule() {
@@ -163,5 +163,17 @@ fn size_does_not_matter_for_what_is_skipped_by_rule() {
     }
 }
 
+/// Issue 3, bad input: 10,000 files.
+#[test]
+fn ten_thousand_files_are_all_accounted_for() {
+    let sandbox = Sandbox::on_feature();
+    for n in 0..10_000 {
+        sandbox.write(format!("data/{}/{n}.py", n % 100), format!("value = {n}\n"));
+    }
+    sandbox.write("data/57/last.py", NO_TLS);
+    sandbox.commit("Many");
+    let review = sandbox.review(&[]).ends_with(1);
+    assert_eq!(review.json["receipt"]["coverage"]["reviewed"], 10_001);
+    assert_eq!(review.accounts().count(), 10_001);
     assert_eq!(review.found(), [format!("data/57/last.py:{NO_TLS_RULE}")]);
 }
