@@ -459,3 +459,15 @@ fn a_finding_quotes_its_line() {
     assert_eq!(finding["evidence"], SHARED_LIST_LINE);
     assert_eq!((finding["line_start"].as_u64(), finding["id"].as_str()), (Some(1), Some("F1")));
 }
+
+/// Issue 3, point 5: deleting the file is a way to delete its tests.
+#[test]
+fn deleting_a_whole_test_file_is_seen() {
+    let tests = "from cart import total\n\n\ndef test_total_of_nothing():\n    assert total([]) == 0\n\n\ndef test_total():\n    assert total([1]) == 1\n";
+    let sandbox =
+        Sandbox::on_feature_from(&[("cart.py", "def total(items):\n    return sum(items)\n"), ("tests/test_cart.py", tests)]);
+    sandbox.write("cart.py", "def total(items):\n    return sum(items) + 1\n");
+    sandbox.git(&["rm", "--quiet", "tests/test_cart.py"]);
+    sandbox.commit("Change it, and drop its tests");
+    assert_eq!(sandbox.review(&[]).found(), ["tests/test_cart.py:test-deleted"]);
+}
