@@ -148,7 +148,7 @@ fn request(args: &ReviewArgs, setup: &Setup, chosen: &target::Chosen) -> Result<
     };
     let context = args.context.as_deref().map(path_or_text).transpose()?;
     for text in context.iter().chain(setup.policy.context.iter()) {
-        parse_context(text)?;
+        parse_context(text)?.check(&setup.roles)?;
     }
     let test_direction = args
         .test_direction

@@ -225,6 +225,18 @@ fn a_directive_without_a_reason_is_refused() {
     Sandbox::with_shared_list().tribunal(&["review", "--context", "lower E* to P3"]).ends_with(2).says("bad-context");
 }
 
+/// PR-21, PR-77: a directive for a category that nobody owns would do nothing, in silence; wherever it stands.
+#[test]
+fn a_directive_for_an_unknown_category_is_refused() {
+    let sandbox = Sandbox::with_shared_list();
+    for directive in ["raise Q9 to P0: x", "never lower SS1: pci", "never lower s1: pci"] {
+        sandbox.tribunal(&["review", "--context", directive]).ends_with(2).says("bad-context");
+    }
+    sandbox.tribunal(&["review", "--context", "lower Z* to P3: x"]).ends_with(2).says("known are S1, S2");
+    sandbox.configure_person("[review]\ncontext = \"never lower SS1: pci\"\n");
+    sandbox.tribunal(&["review"]).ends_with(2).says("SS1");
+}
+
 /// PR-19: what looks like a path and is none is never taken for the spec itself.
 #[test]
 fn a_spec_file_that_is_not_there_is_refused() {
