@@ -15,7 +15,7 @@ pub struct Report {
     #[serde(default)]
     pub findings: Vec<Claim>,
     /// Owned categories that do not apply to this change (PR-59).
-    #[serde(default)]
+    /// Required: an answer without it, such as `{}`, says nothing about the change, and must not read as clean.
     pub not_applicable: Vec<CategoryCode>,
     /// Owned categories that were looked at and found clean, with what was looked at.
     #[serde(default)]
