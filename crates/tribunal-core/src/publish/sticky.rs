@@ -174,12 +174,13 @@ fn clean(document: &Document) -> String {
 }
 
 fn not_kept(document: &Document) -> Option<String> {
-    if document.dropped.is_empty() {
+    let count: u32 = document.receipt.dropped.values().sum();
+    if count == 0 {
         return None;
     }
     let lines: Vec<String> =
         document.receipt.dropped.iter().map(|(reason, count)| format!("- {count} × {}", reason.explanation())).collect();
-    Some(folded(&format!("🗑️ Claims not kept ({})", document.dropped.len()), &lines.join("\n")))
+    Some(folded(&format!("🗑️ Claims not kept ({count})"), &lines.join("\n")))
 }
 
 fn footer(document: &Document) -> String {

@@ -61,6 +61,9 @@ pub fn document(request: &Request, reviewing: Reviewing, started_at: Millis, fin
     for dropped in &combined.dropped {
         *dropped_counts.entry(dropped.reason).or_insert(0) += 1;
     }
+    for (reason, count) in said.reports.iter().flat_map(|report| &report.left_alone) {
+        *dropped_counts.entry(*reason).or_insert(0) += count;
+    }
     Document {
         version: 1,
         mode: "local".into(),
@@ -130,7 +133,8 @@ fn seats(request: &Request, plan: &Plan, answers: &BTreeMap<String, SeatAnswer>)
             let prompt = request.roles.iter().find(|role| role.name == seat.role).map_or("", |role| role.prompt.as_str());
             let (state, findings, dropped) = match answers.get(&seat.to_string()) {
                 Some(SeatAnswer::Report { report, .. }) => {
-                    (SeatState::Ok, report.findings.len() as u32, report.dropped.len() as u32)
+                    let left_alone: u32 = report.left_alone.values().sum();
+                    (SeatState::Ok, report.findings.len() as u32, report.dropped.len() as u32 + left_alone)
                 }
                 Some(SeatAnswer::Failed { reason }) => (SeatState::Failed { reason: reason.clone() }, 0, 0),
                 Some(SeatAnswer::TimedOut { after_seconds }) => (SeatState::TimedOut { after_seconds: *after_seconds }, 0, 0),
