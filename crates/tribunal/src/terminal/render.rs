@@ -92,6 +92,7 @@ fn skipped(document: &Document) -> String {
             FileEnd::Reviewed | FileEnd::Unchanged => {}
         }
     }
+            FileEnd::Unread => groups.entry("not read by anyone").or_default().push(account.path.as_str()),
     let mut out = String::new();
     for (reason, paths) in groups {
         let named = paths.iter().take(4).copied().collect::<Vec<_>>().join(", ");

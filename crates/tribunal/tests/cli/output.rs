@@ -165,7 +165,10 @@ fn rdjson_is_valid_against_reviewdogs_schema() {
     validates(RDJSON_SCHEMA, &rdjson);
     let diagnostics = rdjson["diagnostics"].as_array().unwrap();
     let open = sandbox.tribunal(&["show", "--format", "json"]).json()["findings"].as_array().unwrap().len();
-    assert_eq!(diagnostics.len(), open);
+    // PR-6: the reviewer that failed is told as well.
+    assert_eq!(diagnostics.len(), open + 1);
+    let failed = diagnostics.iter().find(|diagnostic| diagnostic["code"]["value"] == "reviewer-failed").unwrap();
+    assert!(str_of(failed, "message").contains("sdet (helper) failed"), "{failed}");
     let tls = diagnostics.iter().find(|diagnostic| diagnostic["code"]["value"] == NO_TLS_RULE).unwrap();
     assert_eq!((str_of(tls, "severity"), str_of(&tls["location"], "path")), ("ERROR", "odd name ü#%.py"));
     assert_eq!(tls["location"]["range"]["start"]["line"], 5);

@@ -12,7 +12,7 @@ use crate::policy::context::parse_context;
 use crate::procedure::Millis;
 use crate::publish::summary::{Partial, summary_line};
 use crate::report::document::{Document, SeatFailure};
-use crate::report::receipt::{Cost, Coverage, FileEnd, Receipt, RulesDepth, SeatReceipt, SeatState, account};
+use crate::report::receipt::{Cost, Coverage, FileEnd, Read, Receipt, RulesDepth, SeatReceipt, SeatState, account};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub fn document(request: &Request, reviewing: Reviewing, started_at: Millis, finished_at: Millis) -> Document {
@@ -50,10 +50,10 @@ pub fn document(request: &Request, reviewing: Reviewing, started_at: Millis, fin
     };
     let combined = combine(&said, plan.ids.clone());
     let failures = failures(&plan, &answers);
-    let coverage = coverage(&plan, &answers);
+    let coverage = coverage(request, &plan, &answers);
     let complete = failures.is_empty() && !coverage.has_hole();
     let gaps = combined.spec_gaps.len();
-    let tier = tier(&combined.findings, gaps);
+    let tier = tier(&combined.findings, gaps, !said.reports.is_empty());
     let outcome = outcome(&combined.findings, gaps, complete);
     let verdict = verdict(&combined.findings, &combined.missing_prerequisites, complete);
     let partial = Partial::new(&failures, plan.panel.seats.len(), coverage.holes().count());
@@ -157,7 +157,16 @@ fn seats(request: &Request, plan: &Plan, answers: &BTreeMap<String, SeatAnswer>)
         .collect()
 }
 
-fn coverage(plan: &Plan, answers: &BTreeMap<String, SeatAnswer>) -> Coverage {
+fn coverage(request: &Request, plan: &Plan, answers: &BTreeMap<String, SeatAnswer>) -> Coverage {
+    let mut unread: Vec<BTreeSet<&RepoPath>> = Vec::new();
+    let mut rules_looked = false;
+    for seat in &plan.panel.seats {
+        if let Some(SeatAnswer::Report { report, .. }) = answers.get(&seat.to_string()) {
+            unread.push(report.unread.iter().map(|unread| &unread.path).collect());
+            rules_looked |= matches!(request.policy.agents.get(&seat.agent), Some(AgentConfig::Rules {}));
+        }
+    }
+    let read = |path: &RepoPath| Read { whole: unread.iter().any(|unread| !unread.contains(path)), lines: rules_looked };
     let mut depths: BTreeMap<&RepoPath, RulesDepth> = BTreeMap::new();
     for answer in answers.values() {
         if let SeatAnswer::Report { depths: seen, .. } = answer {
@@ -170,7 +179,10 @@ fn coverage(plan: &Plan, answers: &BTreeMap<String, SeatAnswer>) -> Coverage {
     Coverage::new(
         plan.files
             .iter()
-            .map(|planned| account(&planned.file, planned.disposition, planned.in_scope, depths.get(&planned.file.path).copied()))
+            .map(|planned| {
+                let path = &planned.file.path;
+                account(&planned.file, planned.disposition, planned.in_scope, read(path), depths.get(path).copied())
+            })
             .collect(),
     )
 }
