@@ -14,7 +14,7 @@ use tribunal_core::report::receipt::{FileEnd, SeatState};
 
 pub fn write(document: &Document, output: &OutputArgs) -> Result<(), Situation> {
     let text = match output.format {
-        Format::Text => on_terminal(&text(&document.for_display())),
+        Format::Text => on_terminal(&text(&document.for_display(), width(output))),
         Format::Json => in_json(&document.to_json()),
         Format::Sarif => in_json(&sarif(document)),
         Format::Rdjson => in_json(&rdjson(document)),
@@ -33,12 +33,20 @@ const YELLOW: &str = "\u{1b}[33m";
 const GREEN: &str = "\u{1b}[32m";
 const RESET: &str = "\u{1b}[0m";
 
-pub fn text(document: &Document) -> String {
+/// A pipe and a file have no width.
+fn width(output: &OutputArgs) -> Option<usize> {
+    let terminal = terminal_size::terminal_size_of(std::io::stdout()).filter(|_| output.output.is_none());
+    terminal.map(|(width, _)| usize::from(width.0))
+}
+
+pub fn text(document: &Document, width: Option<usize>) -> String {
     let coloured = anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never;
     let renderer = if coloured { Renderer::styled() } else { Renderer::plain() };
+    // Without a width the renderer keeps its own idea of how much code to show.
+    let renderer = width.map_or_else(|| renderer.clone(), |width| renderer.clone().term_width(width.max(20)));
     let mut out = String::new();
     for finding in &document.findings {
-        out.push_str(&frame(finding, &renderer));
+        out.push_str(&frame(finding, &renderer, width.unwrap_or(usize::MAX)));
         out.push_str("\n\n");
     }
     for gap in &document.spec_gaps {
@@ -89,10 +97,10 @@ fn skipped(document: &Document) -> String {
         match account.ended {
             FileEnd::Skipped(reason) => groups.entry(reason.words()).or_default().push(account.path.as_str()),
             FileEnd::LinesOnly => groups.entry("generated, lines only").or_default().push(account.path.as_str()),
+            FileEnd::Unread => groups.entry("not read by anyone").or_default().push(account.path.as_str()),
             FileEnd::Reviewed | FileEnd::Unchanged => {}
         }
     }
-            FileEnd::Unread => groups.entry("not read by anyone").or_default().push(account.path.as_str()),
     let mut out = String::new();
     for (reason, paths) in groups {
         let named = paths.iter().take(4).copied().collect::<Vec<_>>().join(", ");
