@@ -107,6 +107,10 @@ impl From<DiffError> for Situation {
 impl From<StoreError> for Situation {
     fn from(error: StoreError) -> Self {
         let text = error.to_string();
+        if error.is_damaged() {
+            return Situation::new("ledger-damaged", exit::INCOMPLETE, text)
+                .help("remove it and begin anew: rm -r .git/tribunal (the history of reviews in this repository goes with it)");
+        }
         match error {
             StoreError::Open { .. } => Situation::new("no-ledger", exit::INCOMPLETE, text)
                 .help("the git directory must be writable: the ledger lives in <git dir>/tribunal/"),
@@ -114,7 +118,8 @@ impl From<StoreError> for Situation {
                 Situation::new("ledger-too-new", exit::USAGE, text).help("update Tribunal; nothing was changed")
             }
             StoreError::Query(_) => Situation::new("ledger-failed", exit::INCOMPLETE, text)
-                .help("is the disk full? the same command goes on where it stopped: tribunal review --resume"),
+                .help("is the disk full? make room and run the same command again")
+                .help("a run that had begun goes on where it stopped: tribunal review --resume"),
             StoreError::Conflict(_) => {
                 Situation::new("two-copies", exit::NOT_YET, text).help("wait for the other one, then: tribunal review --resume")
             }
@@ -193,6 +198,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("no-ledger", "The ledger could not be opened. It lives in the git directory."),
     ("ledger-too-new", "A newer Tribunal has written this ledger."),
     ("ledger-failed", "The ledger could not be read or written, for instance because the disk is full."),
+    ("ledger-damaged", "The ledger is no database any more. What it held is lost; removing it makes room for a new one."),
     ("two-copies", "Another Tribunal is working on the same change."),
     ("unknown-run", "The ledger has no such run."),
     ("engine-failed", "Something broke inside; the run is kept and can be resumed."),

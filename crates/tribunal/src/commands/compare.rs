@@ -12,7 +12,7 @@ use tribunal_core::publish::visible::visible_line;
 use tribunal_core::report::document::Document;
 
 pub async fn run(before: &str, after: &str, format: ListFormat) -> Result<u8, Situation> {
-    let ledger = ledger().await?;
+    let ledger = ledger(before).await?;
     let (before, after) = (find(&ledger, before).await?, find(&ledger, after).await?);
     let first = read_document(&before.body, &before.run)?;
     let second = read_document(&after.body, &after.run)?;

@@ -12,13 +12,26 @@ use tribunal_engine::effects::Effects;
 use tribunal_engine::host::embedded::Host;
 use tribunal_store::{DocumentRow, Ledger};
 
-pub async fn ledger() -> Result<Arc<Ledger>, Situation> {
+async fn existing() -> Result<Option<Ledger>, Situation> {
     let repository = workspace::discover_optional()?;
-    workspace::open_ledger(&workspace::ledger_folder(repository.as_ref())).await
+    workspace::existing_ledger(&workspace::ledger_folder(repository.as_ref())).await
+}
+
+/// The ledger, to look a run up in it.
+pub async fn ledger(run: &str) -> Result<Arc<Ledger>, Situation> {
+    existing().await?.map(Arc::new).ok_or_else(|| no_run(run))
+}
+
+fn no_run(name: &str) -> Situation {
+    Situation::new("unknown-run", exit::USAGE, format!("there is no finished run `{name}` in this ledger"))
+        .help("`tribunal history` lists the runs")
 }
 
 pub async fn list(limit: u32, format: ListFormat) -> Result<u8, Situation> {
-    let rows = ledger().await?.history(i64::from(limit)).await?;
+    let rows = match existing().await? {
+        Some(ledger) => ledger.history(i64::from(limit)).await?,
+        None => Vec::new(),
+    };
     match format {
         ListFormat::Json => {
             let entries: Vec<serde_json::Value> = rows
@@ -59,10 +72,7 @@ fn when(millis: i64) -> String {
 pub async fn find(ledger: &Ledger, name: &str) -> Result<DocumentRow, Situation> {
     let rows = ledger.history(i64::MAX).await?;
     let mut matching = rows.into_iter().filter(|row| name == "last" || row.run.starts_with(name));
-    let found = matching.next().ok_or_else(|| {
-        Situation::new("unknown-run", exit::USAGE, format!("there is no finished run `{name}` in this ledger"))
-            .help("`tribunal history` lists the runs")
-    })?;
+    let found = matching.next().ok_or_else(|| no_run(name))?;
     if name != "last" && found.run != name && matching.next().is_some() {
         return Err(Situation::new("unknown-run", exit::USAGE, format!("several runs begin with `{name}`"))
             .help("`tribunal history` lists the runs"));
@@ -71,14 +81,14 @@ pub async fn find(ledger: &Ledger, name: &str) -> Result<DocumentRow, Situation>
 }
 
 pub async fn show(run: &str, output: &OutputArgs) -> Result<u8, Situation> {
-    let row = find(&*ledger().await?, run).await?;
+    let row = find(&*ledger(run).await?, run).await?;
     let document = read_document(&row.body, &row.run)?;
     print(&document, output)?;
     Ok(exit::DONE)
 }
 
 pub async fn replay(run: &str, output: &OutputArgs) -> Result<u8, Situation> {
-    let ledger = ledger().await?;
+    let ledger = ledger(run).await?;
     let row = find(&ledger, run).await?;
     let rules = Arc::new(RuleSet::new(Vec::new())?);
     let effects = Effects::new(Arc::clone(&ledger), None, rules, Arc::new(|_| {}));

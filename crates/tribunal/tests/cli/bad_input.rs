@@ -270,7 +270,7 @@ fn a_damaged_ledger_is_not_an_empty_one() {
     .unwrap();
     let run = sandbox.tribunal(&["history"]);
     assert_eq!((run.code, run.stdout.as_str()), (3, ""), "{}", run.stderr);
-    sandbox.tribunal(&["review"]).ends_with(3).says("ledger");
+    sandbox.tribunal(&["review"]).ends_with(3).says("ledger-damaged").says("rm -r .git/tribunal");
 }
 
 /// Reviewing a bare repository's commits works; its work tree does not exist.
