@@ -67,7 +67,7 @@ impl Repository {
         fs::create_dir_all(self.objects_dir()).map_err(io("the folder for snapshots cannot be made"))?;
         let copy = tempfile::Builder::new()
             .prefix("index-")
-            .tempfile_in(self.tribunal_dir())
+            .tempfile_in(self.snapshot_dir())
             .map_err(io("a temporary index cannot be made"))?
             .into_temp_path();
         let original = from.unwrap_or_else(|| self.git_dir.join("index"));

@@ -30,6 +30,14 @@ pub async fn run(args: &ReviewArgs, quiet: bool) -> Result<u8, Situation> {
 }
 
 async fn begin(args: &ReviewArgs, repository: Option<Arc<Repository>>, quiet: bool) -> Result<u8, Situation> {
+    let aside = args.dry_run.then(tempfile::tempdir).transpose().map_err(|error| {
+        Situation::new("engine-failed", exit::INCOMPLETE, format!("a temporary folder cannot be made: {error}"))
+    })?;
+    // A dry run leaves nothing in the git directory.
+    let repository = match (&aside, repository) {
+        (Some(folder), Some(repository)) => Some(Arc::new(repository.with_snapshots_in(folder.path()))),
+        (_, repository) => repository,
+    };
     let setup = workspace::set_up(repository.as_deref(), flag_layer(args)?)?;
     let chosen = target::choose(args, repository.as_deref(), setup.policy.base.as_deref(), setup.policy.max_bytes)?;
     let request = request(args, &setup, &chosen)?;

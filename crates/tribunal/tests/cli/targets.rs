@@ -448,7 +448,11 @@ fn a_dry_run_reads_and_records_nothing() {
         .prints("security-reviewer played by rules")
         .prints("spec-auditor not called");
     assert!(!run.stdout.contains(SHARED_LIST_RULE));
+    sandbox.git(&["add", "Cargo.lock"]);
+    sandbox.tribunal(&["review", "--dry-run", "--staged"]).ends_with(0).prints("Cargo.lock");
     sandbox.tribunal(&["history"]).prints("No reviews yet");
+    sandbox.tribunal(&["show"]).ends_with(2).says("unknown-run");
+    assert!(!sandbox.path().join(".git/tribunal").exists(), "who only looks leaves nothing behind");
 }
 
 /// PR-58: the evidence is the line of the diff, verbatim.
