@@ -46,6 +46,7 @@ fn said(stderr: &str) -> String {
 
 /// The whole output must be one report. Nothing is guessed out of prose: a reviewer that cannot answer has failed.
 pub fn parse_report(bytes: &[u8]) -> Result<Report, String> {
+    let bytes = without_mark(bytes);
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Err("it printed nothing".into());
     }
@@ -53,6 +54,11 @@ pub fn parse_report(bytes: &[u8]) -> Result<Report, String> {
         let start = String::from_utf8_lossy(&bytes[..bytes.len().min(60)]).replace(['\n', '\r'], " ");
         format!("its answer is not a report: {error} (it begins `{}`)", start.trim())
     })
+}
+
+/// A byte order mark, which some systems write in front of UTF-8, is no part of the text.
+pub fn without_mark(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
 }
 
 #[cfg(test)]
@@ -66,5 +72,15 @@ mod tests {
         assert!(parse_report(b"LGTM!").unwrap_err().contains("not a report"));
         assert!(parse_report(b"{\"findigs\": []}").unwrap_err().contains("unknown field `findigs`"));
         assert!(parse_report(b"{\"findings\": []}").is_ok());
+        assert!(parse_report(b"\xef\xbb\xbf{\"findings\": []}").is_ok());
+        assert_eq!(parse_report(b"\xef\xbb\xbf \n").unwrap_err(), "it printed nothing");
+    }
+
+    /// Design rule 1: an answer that does not speak of findings is no clean bill.
+    #[test]
+    fn an_empty_object_is_no_report() {
+        for answer in ["{}", "{\"checked_clean\": []}", "{\"unread\": []}"] {
+            assert!(parse_report(answer.as_bytes()).unwrap_err().contains("missing field `findings`"), "{answer}");
+        }
     }
 }

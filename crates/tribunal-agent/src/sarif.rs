@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 use tribunal_core::diff::change::Change;
+use tribunal_core::findings::admit::DropReason;
 use tribunal_core::findings::report::{Claim, CleanCheck, Report};
 use tribunal_core::findings::role::Role;
 use tribunal_core::findings::scale::{Blast, Confidence, Justification, Severity};
@@ -161,8 +162,8 @@ impl SarifAgent<'_> {
 
     /// Claims for results on lines that the change added. `root` is what absolute paths are relative to.
     pub fn report(&self, role: &Role, bytes: &[u8], change: &Change, root: Option<&Path>) -> Result<Report, AgentFailure> {
-        let log: Log =
-            serde_json::from_slice(bytes).map_err(|error| AgentFailure::Failed(format!("its output is not SARIF: {error}")))?;
+        let log: Log = serde_json::from_slice(crate::command::without_mark(bytes))
+            .map_err(|error| AgentFailure::Failed(format!("its output is not SARIF: {error}")))?;
         if !log.version.starts_with("2.") {
             return Err(AgentFailure::Failed(format!("it speaks SARIF {}, not 2.1.0", log.version)));
         }
@@ -178,7 +179,10 @@ impl SarifAgent<'_> {
         for run in &log.runs {
             for result in run.results.iter().flatten().filter(|result| result.suppressions.as_ref().is_none_or(Vec::is_empty)) {
                 count += 1;
-                report.findings.extend(self.claim(role, run, result, change, root));
+                match self.claim(role, run, result, change, root) {
+                    Ok(claim) => report.findings.push(claim),
+                    Err(reason) => *report.left_alone.entry(reason).or_insert(0) += 1,
+                }
             }
         }
         let names: Vec<&str> = log.runs.iter().map(|run| run.tool.driver.name.as_str()).collect();
@@ -203,15 +207,23 @@ impl SarifAgent<'_> {
         self.category.map(CategoryCode::from).or_else(|| role.categories.first().map(|category| category.code.clone()))
     }
 
-    fn claim(&self, role: &Role, run: &Run, result: &LintResult, change: &Change, root: Option<&Path>) -> Option<Claim> {
-        let place = result.locations.iter().find_map(|location| location.physical_location.as_ref())?;
-        let path = repo_path(&place.artifact_location.uri, root)?;
-        let region = place.region.as_ref()?;
-        let start = region.start_line?;
-        let end = region.end_line.unwrap_or(start).clamp(start, start + 5);
-        let file = change.file(&path)?;
+    /// The claim that a result makes, or why it makes none: a linter speaks of the whole tree, a review of the change.
+    fn claim(
+        &self,
+        role: &Role,
+        run: &Run,
+        result: &LintResult,
+        change: &Change,
+        root: Option<&Path>,
+    ) -> Result<Claim, DropReason> {
+        let place = result.locations.iter().find_map(|location| location.physical_location.as_ref());
+        let path = place.and_then(|place| repo_path(&place.artifact_location.uri, root)).ok_or(DropReason::NotInChange)?;
+        let file = change.file(&path).ok_or(DropReason::NotInChange)?;
+        let region = place.and_then(|place| place.region.as_ref()).ok_or(DropReason::NoEvidence)?;
+        let start = region.start_line.ok_or(DropReason::NoEvidence)?;
+        let end = region.end_line.unwrap_or(start).clamp(start, start.saturating_add(5));
         if !file.added_numbers().touches(start, end) {
-            return None;
+            return Err(DropReason::UnchangedCode);
         }
         let evidence: Vec<&str> = file
             .lines()
@@ -224,8 +236,8 @@ impl SarifAgent<'_> {
             .or_else(|| run.tool.driver.rules.iter().find(|rule| Some(&rule.id) == result.rule_id.as_ref()));
         let id = result.rule_id.clone().or_else(|| rule.map(|rule| rule.id.clone())).unwrap_or_else(|| "result".into());
         let (severity, justification) = weight(result, rule);
-        Some(Claim {
-            category: self.category_of(&id, role)?,
+        Ok(Claim {
+            category: self.category_of(&id, role).ok_or(DropReason::NotOwned)?,
             file: path,
             line_start: Some(start),
             line_end: Some(end),
@@ -355,6 +367,29 @@ mod tests {
     fn results_on_old_lines_and_elsewhere_are_left_alone() {
         assert!(report(&log("a.py", 1)).unwrap().findings.is_empty());
         assert!(report(&log("../etc/passwd", 2)).unwrap().findings.is_empty());
+    }
+
+    /// Design rule 2: what is not kept is counted.
+    #[test]
+    fn results_that_are_left_alone_are_counted() {
+        for (uri, line, reason) in [
+            ("a.py", 1, DropReason::UnchangedCode),
+            ("../a.py", 2, DropReason::NotInChange),
+            ("file:///etc/passwd", 2, DropReason::NotInChange),
+            ("b.py", 2, DropReason::NotInChange),
+        ] {
+            assert_eq!(report(&log(uri, line)).unwrap().left_alone, BTreeMap::from([(reason, 1)]), "{uri}");
+        }
+    }
+
+    /// What .NET writes.
+    #[test]
+    fn a_byte_order_mark_is_no_part_of_the_log() {
+        let text = format!("\u{feff}{}", log("a.py", 2));
+        let change = parse_diff(b"--- a/a.py\n+++ b/a.py\n@@ -1,1 +1,2 @@\n import os\n+os.system(cmd)\n").unwrap();
+        let agent = SarifAgent { category: None, categories: &BTreeMap::new() };
+        let report = agent.report(&built_in_roles().unwrap()[0], text.as_bytes(), &change, None).unwrap();
+        assert_eq!(report.findings.len(), 1);
     }
 
     /// Design rule 8: an answer without results is no clean bill.

@@ -47,6 +47,8 @@ pub struct Repository {
     pub git_dir: PathBuf,
     /// Shared by all work trees of a repository: the ledger lives here.
     pub common_dir: PathBuf,
+    /// Where snapshots go, when not beside the ledger.
+    snapshots: Option<PathBuf>,
 }
 
 /// Settings that no repository's own configuration may override.
@@ -145,7 +147,7 @@ impl Repository {
         let (Some(git_dir), Some(common_dir)) = (lines.next(), lines.next()) else {
             return Err(GitError::Hollow("rev-parse named no folder".into()));
         };
-        Ok(Self { work_tree: lines.next(), git_dir, common_dir })
+        Ok(Self { work_tree: lines.next(), git_dir, common_dir, snapshots: None })
     }
 
     /// Our own folder: ledger, snapshots, locks. Never in the work tree.
@@ -153,8 +155,18 @@ impl Repository {
         self.common_dir.join("tribunal")
     }
 
+    /// The same repository, with its snapshots in a folder of the caller's: who only looks leaves nothing in the git directory,
+    /// and need not be able to write there.
+    pub fn with_snapshots_in(&self, folder: &Path) -> Self {
+        Self { snapshots: Some(folder.to_path_buf()), ..self.clone() }
+    }
+
+    fn snapshot_dir(&self) -> PathBuf {
+        self.snapshots.clone().unwrap_or_else(|| self.tribunal_dir())
+    }
+
     fn objects_dir(&self) -> PathBuf {
-        self.tribunal_dir().join("objects")
+        self.snapshot_dir().join("objects")
     }
 
     fn top(&self) -> &Path {

@@ -22,6 +22,19 @@ pub enum StoreError {
     Conflict(String),
 }
 
+impl StoreError {
+    /// Is the file no ledger any more? Nothing that this program does would mend it.
+    pub fn is_damaged(&self) -> bool {
+        match self {
+            StoreError::Open { source: sqlx::Error::Database(error), .. } | StoreError::Query(sqlx::Error::Database(error)) => {
+                // SQLITE_CORRUPT and SQLITE_NOTADB.
+                error.code().is_some_and(|code| code == "11" || code == "26")
+            }
+            StoreError::Open { .. } | StoreError::TooNew { .. } | StoreError::Query(_) | StoreError::Conflict(_) => false,
+        }
+    }
+}
+
 /// Layout of the tables. Raised with every change; each step is a migration below.
 const LAYOUT: i64 = 2;
 
@@ -134,6 +147,37 @@ impl Ledger {
         let ledger = Self { pool };
         ledger.migrate().await?;
         Ok(ledger)
+    }
+
+    /// For those who only look: nothing is made, and where nothing can be written the file is read as it lies there. No ledger, no
+    /// reviews.
+    pub async fn open_existing(path: &Path) -> Result<Option<Self>, StoreError> {
+        if !path.exists() {
+            return Ok(None);
+        }
+        match Self::open(path).await {
+            Err(error @ (StoreError::Open { .. } | StoreError::Query(_))) if !error.is_damaged() => {
+                Self::open_read_only(path).await.map(Some).map_err(|_| error)
+            }
+            opened => opened.map(Some),
+        }
+    }
+
+    async fn open_read_only(path: &Path) -> Result<Self, StoreError> {
+        let as_it_is = SqliteConnectOptions::new().filename(path).read_only(true);
+        let mut last = None;
+        // With its log first, for the newest reviews are there; without it where even the log's index cannot be made.
+        for options in [as_it_is.clone(), as_it_is.immutable(true)] {
+            match SqlitePoolOptions::new().max_connections(1).connect_with(options).await {
+                Ok(pool) => match sqlx::query_scalar("PRAGMA user_version").fetch_one(&pool).await {
+                    Ok(LAYOUT) => return Ok(Self { pool }),
+                    Ok(found) => return Err(StoreError::TooNew { found, known: LAYOUT }),
+                    Err(error) => last = Some(error),
+                },
+                Err(error) => last = Some(error),
+            }
+        }
+        Err(StoreError::Query(last.unwrap_or(sqlx::Error::PoolClosed)))
     }
 
     async fn migrate(&self) -> Result<(), StoreError> {
@@ -375,6 +419,29 @@ mod tests {
         assert_eq!(ledger.open_effects("r1").await.unwrap().len(), 1);
         ledger.store_step(&StepRow { finished_effect: Some("r1/a"), ..step(1) }).await.unwrap();
         assert!(ledger.open_effects("r1").await.unwrap().is_empty());
+    }
+
+    /// Who only looks needs no right to write, and leaves nothing behind.
+    #[tokio::test]
+    async fn a_ledger_can_be_read_where_nothing_can_be_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ledger.db");
+        assert!(Ledger::open_existing(&path).await.unwrap().is_none());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        let ledger = Ledger::open(&path).await.unwrap();
+        ledger.store_step(&step(0)).await.unwrap();
+        ledger.pool.close().await;
+        let reader = Ledger::open_read_only(&path).await.unwrap();
+        assert!(reader.run("r1").await.unwrap().is_some());
+        assert!(matches!(reader.store_step(&step(1)).await, Err(StoreError::Query(_))));
+    }
+
+    #[tokio::test]
+    async fn what_is_no_database_is_called_damaged() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ledger.db");
+        std::fs::write(&path, "no database\n".repeat(1000)).unwrap();
+        assert!(Ledger::open(&path).await.err().unwrap().is_damaged());
     }
 
     #[tokio::test]

@@ -15,6 +15,7 @@ mod trust;
 
 use crate::cli::{AgentsCommand, Cli, Colour, Command, ConfigCommand};
 use crate::situation::{Situation, exit};
+use crate::terminal::out;
 use clap::CommandFactory as _;
 
 pub fn dispatch(cli: Cli) -> Result<u8, Situation> {
@@ -41,17 +42,21 @@ pub fn dispatch(cli: Cli) -> Result<u8, Situation> {
         Command::Rules { command } => rules::run(command),
         Command::Demo { output } => demo::run(&output, quiet),
         Command::Completions { shell } => {
-            clap_complete::generate(shell, &mut Cli::command(), "tribunal", &mut std::io::stdout());
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "tribunal", &mut script);
+            out::write(&String::from_utf8_lossy(&script))?;
             Ok(exit::DONE)
         }
         Command::Man => {
-            let page = clap_mangen::Man::new(Cli::command());
-            page.render(&mut std::io::stdout())
+            let mut page = Vec::new();
+            clap_mangen::Man::new(Cli::command())
+                .render(&mut page)
                 .map_err(|error| Situation::new("engine-failed", exit::INCOMPLETE, error.to_string()))?;
+            out::write(&String::from_utf8_lossy(&page))?;
             Ok(exit::DONE)
         }
         Command::Schema { name } => {
-            anstream::print!("{}", crate::schemas::schema(name));
+            out::write(&crate::schemas::schema(name))?;
             Ok(exit::DONE)
         }
     }

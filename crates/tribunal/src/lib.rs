@@ -16,16 +16,18 @@ pub fn run() -> ExitCode {
     let cli = match cli::Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            let wrong = error.use_stderr();
-            let _ = error.print();
-            return ExitCode::from(if wrong { 2 } else { 0 });
+            if error.use_stderr() {
+                let _ = error.print();
+                return ExitCode::from(situation::exit::USAGE);
+            }
+            return end(terminal::out::write(&error.render().ansi().to_string()).map(|()| situation::exit::DONE));
         }
     };
-    // A command that runs other programs must outlive one that does not read what it is given.
-    if !matches!(cli.command, cli::Command::Review(_) | cli::Command::Demo { .. }) {
-        reset_broken_pipe();
-    }
-    match commands::dispatch(cli) {
+    end(commands::dispatch(cli))
+}
+
+fn end(result: Result<u8, situation::Situation>) -> ExitCode {
+    match result {
         Ok(code) => ExitCode::from(code),
         Err(situation) => {
             situation.print();
@@ -33,19 +35,3 @@ pub fn run() -> ExitCode {
         }
     }
 }
-
-/// `tribunal history | head` must end quietly.
-#[cfg(unix)]
-#[allow(unsafe_code)]
-fn reset_broken_pipe() {
-    unsafe extern "C" {
-        fn signal(signum: i32, handler: usize) -> usize;
-    }
-    // SAFETY: restores the default action for SIGPIPE (13) before any thread is started.
-    unsafe {
-        signal(13, 0);
-    }
-}
-
-#[cfg(not(unix))]
-fn reset_broken_pipe() {}

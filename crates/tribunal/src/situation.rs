@@ -7,6 +7,7 @@ use tribunal_core::findings::role::RoleError;
 use tribunal_core::policy::config::PolicyError;
 use tribunal_core::policy::context::ContextError;
 use tribunal_core::policy::layers::LayerError;
+use tribunal_core::publish::visible::{visible, visible_line};
 use tribunal_engine::EngineError;
 use tribunal_forge::git::GitError;
 use tribunal_store::StoreError;
@@ -41,15 +42,17 @@ impl Situation {
     }
 
     pub fn print(&self) {
-        anstream::eprintln!("{self}");
+        crate::terminal::out::note(&self.to_string());
     }
 }
 
 impl fmt::Display for Situation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "\u{1b}[1;31merror[{}]\u{1b}[0m\u{1b}[1m: {}\u{1b}[0m", self.code, self.happened)?;
+        // What happened may quote a path, git or a linter; a line break in it must not begin a line that looks like ours.
+        let happened = visible(&self.happened).replace('\n', "\n    ");
+        write!(f, "\u{1b}[1;31merror[{}]\u{1b}[0m\u{1b}[1m: {happened}\u{1b}[0m", self.code)?;
         for help in &self.help {
-            write!(f, "\n  \u{1b}[36mhelp\u{1b}[0m: {help}")?;
+            write!(f, "\n  \u{1b}[36mhelp\u{1b}[0m: {}", visible_line(help))?;
         }
         Ok(())
     }
@@ -105,6 +108,10 @@ impl From<DiffError> for Situation {
 impl From<StoreError> for Situation {
     fn from(error: StoreError) -> Self {
         let text = error.to_string();
+        if error.is_damaged() {
+            return Situation::new("ledger-damaged", exit::INCOMPLETE, text)
+                .help("remove it and begin anew: rm -r .git/tribunal (the history of reviews in this repository goes with it)");
+        }
         match error {
             StoreError::Open { .. } => Situation::new("no-ledger", exit::INCOMPLETE, text)
                 .help("the git directory must be writable: the ledger lives in <git dir>/tribunal/"),
@@ -112,7 +119,8 @@ impl From<StoreError> for Situation {
                 Situation::new("ledger-too-new", exit::USAGE, text).help("update Tribunal; nothing was changed")
             }
             StoreError::Query(_) => Situation::new("ledger-failed", exit::INCOMPLETE, text)
-                .help("is the disk full? the same command goes on where it stopped: tribunal review --resume"),
+                .help("is the disk full? make room and run the same command again")
+                .help("a run that had begun goes on where it stopped: tribunal review --resume"),
             StoreError::Conflict(_) => {
                 Situation::new("two-copies", exit::NOT_YET, text).help("wait for the other one, then: tribunal review --resume")
             }
@@ -176,7 +184,7 @@ impl From<ContextError> for Situation {
 }
 
 /// Every code, for `tribunal explain` and the reference page.
-pub const CODES: [(&str, &str); 30] = [
+pub const CODES: &[(&str, &str)] = &[
     ("no-git", "git could not be found. Tribunal reads every change through git."),
     ("not-a-repository", "The current folder is in no git repository, and no diff was given."),
     ("unknown-revision", "A branch, tag or commit that was named does not exist here."),
@@ -191,6 +199,7 @@ pub const CODES: [(&str, &str); 30] = [
     ("no-ledger", "The ledger could not be opened. It lives in the git directory."),
     ("ledger-too-new", "A newer Tribunal has written this ledger."),
     ("ledger-failed", "The ledger could not be read or written, for instance because the disk is full."),
+    ("ledger-damaged", "The ledger is no database any more. What it held is lost; removing it makes room for a new one."),
     ("two-copies", "Another Tribunal is working on the same change."),
     ("unknown-run", "The ledger has no such run."),
     ("engine-failed", "Something broke inside; the run is kept and can be resumed."),
@@ -206,5 +215,9 @@ pub const CODES: [(&str, &str); 30] = [
     ("unknown-name", "`tribunal explain` knows no such rule, category, role, priority or code."),
     ("demo-failed", "The demonstration could not be made, or did not find what it planted."),
     ("replay-differs", "Replaying a run's recorded inputs gave another result than the one that is stored."),
+    (
+        "output-failed",
+        "The result could not be written, for instance because the disk is full. A review itself is kept: `tribunal show last`.",
+    ),
     ("bad-context", "A severity directive in the context is malformed."),
 ];

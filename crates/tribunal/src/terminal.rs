@@ -1,6 +1,8 @@
 //! How things look in a terminal.
 
+pub mod file;
 pub mod frame;
+pub mod out;
 pub mod progress;
 pub mod render;
 pub mod table;

@@ -126,6 +126,11 @@ pub async fn open_ledger(folder: &Path) -> Result<Arc<Ledger>, Situation> {
     Ok(Arc::new(Ledger::open(&folder.join("ledger.db")).await?))
 }
 
+/// The ledger for a command that only looks; nothing if there is none.
+pub async fn existing_ledger(folder: &Path) -> Result<Option<Ledger>, Situation> {
+    Ok(Ledger::open_existing(&folder.join("ledger.db")).await?)
+}
+
 /// Reads configuration, roles and rules; `flags` is the last layer.
 pub fn set_up(repository: Option<&Repository>, flags: Option<Layer>) -> Result<Setup, Situation> {
     let person = Person::here();

@@ -49,11 +49,13 @@ impl Check {
 impl<'a> Scope<'a> {
     /// Text files that exist after the change and that the rule may speak about. A check may still read the others.
     fn files(&self) -> impl Iterator<Item = &'a ChangedFile> + '_ {
+        self.files_and_deleted().filter(|file| file.status != FileStatus::Deleted)
+    }
+
+    /// The same, and those that the change deletes: what is gone is the whole point of some checks.
+    fn files_and_deleted(&self) -> impl Iterator<Item = &'a ChangedFile> + '_ {
         self.change.files.iter().filter(|file| {
-            file.content == FileContent::Text
-                && file.status != FileStatus::Deleted
-                && (self.wanted)(file)
-                && self.rule.looks_at(&file.path, file.is_test())
+            file.content == FileContent::Text && (self.wanted)(file) && self.rule.looks_at(&file.path, file.is_test())
         })
     }
 

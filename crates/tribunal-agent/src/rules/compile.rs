@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 use tribunal_context::grammar::Grammar;
 use tribunal_core::diff::language::Language;
+use tribunal_core::findings::role::{Role, RoleInput};
 use tribunal_core::ids::RepoPath;
 
 /// All rules of a run, ready to match.
@@ -63,6 +64,15 @@ impl RuleSet {
             syntax.entry(*language).or_insert_with(OnceLock::new);
         }
         Ok(Self { rules, syntax })
+    }
+
+    /// Why these rules cannot play a role, if they cannot.
+    pub fn cannot_play(&self, role: &Role) -> Option<String> {
+        if role.reads.contains(&RoleInput::Spec) {
+            return Some(format!("the built-in rules cannot read a spec; give {} an agent that can, in [panel]", role.name));
+        }
+        let speaks = self.rules.iter().any(|rule| role.owns(&rule.file.category));
+        (!speaks).then(|| format!("no rule speaks of {}'s categories; give it another agent in [panel]", role.name))
     }
 
     /// The matchers of a language, or nothing where no rule speaks it.

@@ -153,4 +153,25 @@ mod tests {
         }
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     }
+
+    /// Two rules of a category at one place are two findings, so none may say in other words what another says already.
+    #[test]
+    fn no_built_in_rule_repeats_another() {
+        let built_in = crate::rules::load::built_in().unwrap();
+        let set = RuleSet::new(built_in.clone()).unwrap();
+        let mut twice = std::collections::BTreeSet::new();
+        for (rule, example) in built_in.iter().flat_map(|rule| rule.file.examples.bad.iter().map(move |example| (rule, example)))
+        {
+            for change in changes(&rule.file, example).into_iter().filter_map(|(_, change)| change.ok()) {
+                let claims = scan(&set, &change, |_| true).unwrap().claims;
+                for (a, b) in claims.iter().flat_map(|a| claims.iter().map(move |b| (a, b))) {
+                    let same_place = (&a.file, &a.category) == (&b.file, &b.category) && a.line_start == b.line_start;
+                    if same_place && a.rule < b.rule {
+                        twice.insert(format!("{:?} and {:?}: {}", a.rule, b.rule, a.evidence));
+                    }
+                }
+            }
+        }
+        assert!(twice.is_empty(), "{twice:#?}");
+    }
 }

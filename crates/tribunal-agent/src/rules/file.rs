@@ -32,6 +32,9 @@ pub struct RuleFile {
     pub mitigation: String,
     /// When to worry and when not: shown on the rule's page and in `tribunal explain`.
     pub about: String,
+    /// Says nothing of a line of which a more particular rule of its category has spoken.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub general: bool,
     /// What to do with test code.
     #[serde(default)]
     pub tests: TestCode,

@@ -9,6 +9,7 @@ use ast_grep_core::replacer::Replacer;
 use ast_grep_core::tree_sitter::StrDoc;
 use ast_grep_core::{AstGrep, NodeMatch};
 use rayon::prelude::*;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use tribunal_context::grammar::Grammar;
 use tribunal_core::diff::change::{AddedLines, Change, ChangedFile, FileContent, FileStatus};
@@ -41,7 +42,7 @@ pub fn scan(rules: &RuleSet, change: &Change, wanted: impl Fn(&ChangedFile) -> b
     let scanned: Vec<(Vec<Claim>, Depth)> = files.par_iter().map(|file| scan_file(rules, file)).collect::<Result<_, _>>()?;
     let mut scan = Scan::default();
     for (file, (claims, depth)) in files.iter().zip(scanned) {
-        scan.claims.extend(claims);
+        scan.claims.extend(particular(rules, claims));
         scan.depths.push((file.path.clone(), depth));
     }
     for rule in &rules.rules {
@@ -50,6 +51,15 @@ pub fn scan(rules: &RuleSet, change: &Change, wanted: impl Fn(&ChangedFile) -> b
         }
     }
     Ok(scan)
+}
+
+/// The claims of one file without those of general rules where a particular one has spoken: they would be the same defect twice.
+fn particular(rules: &RuleSet, claims: Vec<Claim>) -> Vec<Claim> {
+    let is_general = |claim: &Claim| claim.rule.as_deref().and_then(|id| rules.get(id)).is_some_and(|rule| rule.file.general);
+    let (general, mut kept): (Vec<Claim>, Vec<Claim>) = claims.into_iter().partition(is_general);
+    let taken: BTreeSet<_> = kept.iter().map(|claim| (claim.category.clone(), claim.line_start)).collect();
+    kept.extend(general.into_iter().filter(|claim| !taken.contains(&(claim.category.clone(), claim.line_start))));
+    kept
 }
 
 fn scan_file(rules: &RuleSet, file: &ChangedFile) -> Result<(Vec<Claim>, Depth), RuleError> {

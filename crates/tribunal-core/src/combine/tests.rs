@@ -121,6 +121,21 @@ fn the_same_place_and_category_is_one_finding() {
     assert_eq!(result.findings[0].also, ["E5 breaks at 3"]);
 }
 
+/// PR-74 speaks of the same issue: two rules of one agent are two issues, and each keeps its own words.
+#[test]
+fn two_rules_at_one_place_are_two_findings() {
+    let of = |rule: &str, line| Claim { rule: Some(rule.into()), slug: Some(rule.into()), ..claim("S1", line) };
+    let mut all = said(vec![of("no-tls", 3), of("piped-to-shell", 3), claim("S1", 3), of("no-tls", 9)]);
+    all[2].agent = "b".into();
+    let result = run(&all, &[], Vec::new(), "", IdBook::default());
+    let found: Vec<(&str, u32)> = result.findings.iter().map(|f| (f.slug.as_str(), f.line_start)).collect();
+    assert_eq!(result.findings.len(), 3, "{found:?}");
+    assert_eq!(result.findings.iter().map(|finding| finding.agreement.len()).sum::<usize>(), 4);
+    let keys: BTreeSet<_> = result.findings.iter().map(|finding| &finding.key).collect();
+    assert_eq!(keys.len(), 3);
+    assert_eq!(result.findings[0].related, vec![result.findings[1].id]);
+}
+
 /// PR-74: different categories at one place are kept, and point at each other.
 #[test]
 fn cross_cutting_findings_are_related() {

@@ -62,6 +62,8 @@ pub enum Tier {
     ReviewBeforeMerge,
     ApprovedWithNotes,
     Approved,
+    /// Nobody who was asked has answered, so nothing is known of the change (PR-7).
+    NotReviewed,
 }
 
 impl Tier {
@@ -71,6 +73,7 @@ impl Tier {
             Tier::ReviewBeforeMerge => "⚠️ Review before merge",
             Tier::ApprovedWithNotes => "✅ Approved with notes",
             Tier::Approved => "✅ Approved",
+            Tier::NotReviewed => "❌ Not reviewed",
         }
     }
 }
@@ -87,12 +90,15 @@ pub enum Status {
     PartialFailure,
 }
 
-pub fn tier(findings: &[Finding], gaps: usize) -> Tier {
+/// `reviewed` says whether any reviewer has answered. What an earlier review found is open all the same.
+pub fn tier(findings: &[Finding], gaps: usize, reviewed: bool) -> Tier {
     let any = |priority: Priority| findings.iter().any(|finding| finding.p_code == priority);
     if any(Priority::P0) {
         Tier::Blocking
     } else if any(Priority::P1) {
         Tier::ReviewBeforeMerge
+    } else if !reviewed {
+        Tier::NotReviewed
     } else if !findings.is_empty() || gaps > 0 {
         Tier::ApprovedWithNotes
     } else {
@@ -102,7 +108,7 @@ pub fn tier(findings: &[Finding], gaps: usize) -> Tier {
 
 pub fn status(tier: Tier, complete: bool) -> Status {
     match (complete, tier) {
-        (false, _) => Status::PartialFailure,
+        (false, _) | (true, Tier::NotReviewed) => Status::PartialFailure,
         (true, Tier::Blocking) => Status::Blocking,
         (true, Tier::ReviewBeforeMerge) => Status::ReviewBeforeMerge,
         (true, Tier::ApprovedWithNotes) => Status::ApprovedWithNotes,

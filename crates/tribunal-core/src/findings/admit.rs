@@ -120,6 +120,9 @@ pub struct AdmittedReport {
     pub prior: Vec<PriorStatus>,
     pub missing_prerequisites: Vec<String>,
     pub unread: Vec<Unread>,
+    /// Results of a linter outside this change, by why they were not kept.
+    #[serde(default)]
+    pub left_alone: BTreeMap<DropReason, u32>,
 }
 
 /// What the gate compares a report with.
@@ -153,6 +156,7 @@ pub fn admit(report: Report, gate: &Gate<'_>) -> AdmittedReport {
         prior: report.prior,
         missing_prerequisites: report.missing_prerequisites.iter().map(|text| one_line(text)).collect(),
         unread: report.unread,
+        left_alone: report.left_alone,
         ..AdmittedReport::default()
     };
     for (n, claim) in report.findings.into_iter().enumerate() {

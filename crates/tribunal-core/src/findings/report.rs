@@ -2,17 +2,19 @@
 //!
 //! One shape for all of them, so that one gate ([`super::admit`]) holds for all of them.
 
+use super::admit::DropReason;
 use super::scale::{Blast, Confidence, Justification, Severity};
 use crate::ids::{CategoryCode, FindingId, RepoPath};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// A reviewer's whole answer. Zero findings is a valid result (PR-56).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "Tribunal reviewer report, version 1")]
 pub struct Report {
-    #[serde(default)]
+    /// Required: an answer without it, such as `{}`, says nothing about the change, and must not read as clean.
     pub findings: Vec<Claim>,
     /// Owned categories that do not apply to this change (PR-59).
     #[serde(default)]
@@ -29,6 +31,9 @@ pub struct Report {
     /// Paths the reviewer could not read, with the reason. Left empty: it read all it was given.
     #[serde(default)]
     pub unread: Vec<Unread>,
+    /// Results of a linter that lie outside this change: too many to list, and counted. No part of the format.
+    #[serde(skip)]
+    pub left_alone: BTreeMap<DropReason, u32>,
 }
 
 /// One report from those on the parts of a change. A category is clean, or does not apply, only if every part says so.

@@ -25,12 +25,12 @@ pub struct FileSummary {
 
 impl FileSummary {
     /// An untracked file that is there but was never read.
-    pub fn left_out(path: &RepoPath) -> Self {
+    pub fn left_out(left_out: &LeftOut) -> Self {
         FileSummary {
-            path: path.clone(),
+            path: left_out.path.clone(),
             old_path: None,
             status: FileStatus::Added,
-            content: ContentKind::Text,
+            content: if left_out.is_binary { ContentKind::Binary } else { ContentKind::Text },
             added: 0,
             removed: 0,
             bytes: None,
@@ -39,6 +39,38 @@ impl FileSummary {
         }
     }
 }
+
+/// An untracked file that was too large to take in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "StoredLeftOut")]
+pub struct LeftOut {
+    pub path: RepoPath,
+    pub is_binary: bool,
+}
+
+/// Earlier states knew only its path.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum StoredLeftOut {
+    Path(RepoPath),
+    Whole { path: RepoPath, is_binary: bool },
+}
+
+impl From<StoredLeftOut> for LeftOut {
+    fn from(stored: StoredLeftOut) -> Self {
+        match stored {
+            StoredLeftOut::Path(path) => LeftOut { path, is_binary: false },
+            StoredLeftOut::Whole { path, is_binary } => LeftOut { path, is_binary },
+        }
+    }
+}
+
+/// git's own test, which attributes of the repository cannot sway: a NUL among the first bytes.
+pub fn looks_binary(start: &[u8]) -> bool {
+    start.iter().take(BINARY_TEST_BYTES).any(|byte| *byte == 0)
+}
+
+pub const BINARY_TEST_BYTES: usize = 8000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -125,22 +157,15 @@ impl FileRules {
         if self.skip.is_match(path) {
             return Disposition::Skip(SkipReason::Configured);
         }
+        let wanted = self.review.is_match(path);
+        // What is left out by its name is left out at any size.
+        if let Some(reason) = skipped_by_name(&file.path).filter(|_| !wanted) {
+            return Disposition::Skip(reason);
+        }
         if file.too_large {
             return Disposition::Skip(SkipReason::TooLarge);
         }
-        if self.review.is_match(path) {
-            return Disposition::Review;
-        }
-        if is_lock_file(&file.path) {
-            return Disposition::Skip(SkipReason::LockFile);
-        }
-        if is_vendored(&file.path) {
-            return Disposition::Skip(SkipReason::Vendored);
-        }
-        if is_generated_path(&file.path) {
-            return Disposition::Skip(SkipReason::Generated);
-        }
-        if file.says_generated { Disposition::LinesOnly } else { Disposition::Review }
+        if file.says_generated && !wanted { Disposition::LinesOnly } else { Disposition::Review }
     }
 }
 
@@ -150,6 +175,16 @@ fn globs(patterns: &[String]) -> Result<GlobSet, String> {
         set.add(Glob::new(pattern).map_err(|error| error.to_string())?);
     }
     set.build().map_err(|error| error.to_string())
+}
+
+fn skipped_by_name(path: &RepoPath) -> Option<SkipReason> {
+    if is_lock_file(path) {
+        Some(SkipReason::LockFile)
+    } else if is_vendored(path) {
+        Some(SkipReason::Vendored)
+    } else {
+        is_generated_path(path).then_some(SkipReason::Generated)
+    }
 }
 
 fn is_lock_file(path: &RepoPath) -> bool {
@@ -294,6 +329,26 @@ mod tests {
         }
         let binary = FileSummary { content: ContentKind::Binary, ..file("a.png") };
         assert_eq!(rules.disposition(&binary), Disposition::Skip(SkipReason::Binary));
+    }
+
+    /// Issue 3, point 2: what is left out by rule is left out at any size; what somebody wants read is a hole when it is too large.
+    #[test]
+    fn the_skip_rules_come_before_the_size() {
+        let large = |path: &str| FileSummary { too_large: true, ..file(path) };
+        let rules = FileRules::new(&[], &["web/**".into()]).unwrap();
+        assert_eq!(rules.disposition(&large("package-lock.json")), Disposition::Skip(SkipReason::LockFile));
+        assert_eq!(rules.disposition(&large("vendor/x.go")), Disposition::Skip(SkipReason::Vendored));
+        assert_eq!(rules.disposition(&large("a.min.js")), Disposition::Skip(SkipReason::Generated));
+        for path in ["web/a.min.js", "data.txt"] {
+            assert_eq!(rules.disposition(&large(path)), Disposition::Skip(SkipReason::TooLarge), "{path}");
+        }
+    }
+
+    #[test]
+    fn earlier_states_name_left_out_files_by_path_alone() {
+        let read: Vec<LeftOut> = serde_json::from_str(r#"["a.txt", { "path": "b.bin", "is_binary": true }]"#).unwrap();
+        assert_eq!(read.iter().map(|left_out| left_out.is_binary).collect::<Vec<_>>(), [false, true]);
+        assert_eq!(serde_json::from_value::<Vec<LeftOut>>(serde_json::json!(read)).unwrap(), read);
     }
 
     #[test]

@@ -10,6 +10,7 @@
 //! ```
 
 use crate::findings::admit::Admitted;
+use crate::findings::role::Role;
 use crate::findings::scale::Priority;
 use globset::{Glob, GlobMatcher};
 use serde::{Deserialize, Serialize};
@@ -23,6 +24,8 @@ pub struct Directive {
     pub inverted: bool,
     pub path: Option<String>,
     pub reason: String,
+    /// As it was written.
+    pub line: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,8 +72,14 @@ fn directive(line: &str) -> Result<Option<Directive>, ContextError> {
         _ => return Ok(None),
     };
     let fail = |problem: &str| ContextError { line: line.to_owned(), problem: problem.to_owned() };
-    // Prose may begin with one of these words; a category behind it is what makes a directive.
-    let Some(category) = rest.first().filter(|word| is_category_pattern(word)) else { return Ok(None) };
+    // Prose may begin with one of these words; a category behind it is what makes a directive. What has the whole shape of one
+    // and only no category is a slip, and a slip in a line that protects something must be told.
+    let Some(category) = rest.first().filter(|word| is_category_pattern(word)) else {
+        return match has_shape(verb, rest, line) {
+            true => Err(fail(&format!("`{}` is no category: write a code such as S1, S* for a whole letter, or *", rest[0]))),
+            false => Ok(None),
+        };
+    };
     let reason = line.split_once(':').map(|(_, reason)| reason.trim().to_owned()).unwrap_or_default();
     if reason.is_empty() {
         return Err(fail("a directive must say why, after a colon"));
@@ -95,7 +104,33 @@ fn directive(line: &str) -> Result<Option<Directive>, ContextError> {
         "lower" => (Effect::Lower(level(target)?), false),
         _ => (Effect::Lower(Priority::P3), true),
     };
-    Ok(Some(Directive { effect, category: (*category).to_owned(), inverted, path, reason }))
+    Ok(Some(Directive { effect, category: (*category).to_owned(), inverted, path, reason, line: line.to_owned() }))
+}
+
+/// `never lower x: why`, `raise x to P1: why`: nobody writes prose like that. `only x: why` somebody might.
+fn has_shape(verb: &str, rest: &[&str], line: &str) -> bool {
+    let says_why = line.split_once(':').is_some_and(|(_, reason)| !reason.trim().is_empty());
+    let is_level = |word: &str| word.parse::<Priority>().is_ok();
+    says_why
+        && match (verb, rest) {
+            ("never lower", [_] | [_, "in", _]) => true,
+            ("raise" | "lower", [_, "to", level] | [_, "in", _, "to", level]) => is_level(level),
+            _ => false,
+        }
+}
+
+impl Context {
+    /// A directive for a category that no role owns would do nothing, in silence.
+    pub fn check(&self, roles: &[Role]) -> Result<(), ContextError> {
+        let known = || roles.iter().flat_map(|role| &role.categories).map(|category| category.code.as_str());
+        match self.directives.iter().find(|directive| !known().any(|code| directive.covers(code))) {
+            None => Ok(()),
+            Some(unknown) => Err(ContextError {
+                line: unknown.line.clone(),
+                problem: format!("no role owns `{}`; known are {}", unknown.category, known().collect::<Vec<_>>().join(", ")),
+            }),
+        }
+    }
 }
 
 fn is_category_pattern(word: &str) -> bool {
@@ -106,14 +141,17 @@ fn is_category_pattern(word: &str) -> bool {
 
 impl Directive {
     pub fn applies(&self, finding: &Admitted) -> bool {
-        let code = finding.category.as_str();
-        let category_fits = match self.category.strip_suffix('*') {
-            Some(letters) => code.starts_with(letters),
-            None => code == self.category,
-        };
+        let category_fits = self.covers(finding.category.as_str());
         let path_fits =
             self.path.as_deref().is_none_or(|glob| matcher(glob).is_some_and(|glob| glob.is_match(finding.path.as_str())));
         path_fits && (category_fits != self.inverted)
+    }
+
+    fn covers(&self, code: &str) -> bool {
+        match self.category.strip_suffix('*') {
+            Some(letters) => code.starts_with(letters),
+            None => code == self.category,
+        }
     }
 }
 
@@ -133,6 +171,24 @@ mod tests {
         assert_eq!(context.directives.len(), 2);
         assert_eq!(context.directives[1].effect, Effect::Raise(Priority::P0));
         assert_eq!(context.directives[1].path.as_deref(), Some("src/pay/**"));
+    }
+
+    /// PR-21, PR-77: a typo in a directive is refused; it would have had no effect.
+    #[test]
+    fn a_directive_for_an_unknown_category_is_refused() {
+        let roles = crate::findings::role::built_in_roles().unwrap();
+        let check = |text: &str| parse_context(text).and_then(|context| context.check(&roles)).map_err(|error| error.to_string());
+        for known in
+            ["never lower S*: cards", "raise E5 to P0: money", "only *: all", "Never lower the bar: please", "raise hell: now"]
+        {
+            assert_eq!(check(known), Ok(()), "{known}");
+        }
+        for unknown in ["raise Q9 to P0: x", "never lower SS1: pci", "lower Z* to P3: x", "only X1: hotfix"] {
+            assert!(check(unknown).unwrap_err().contains("known are S1, S2"), "{unknown}");
+        }
+        for slip in ["never lower s1: pci", "never lower secrets in src/**: pci", "raise logic to P0: x"] {
+            assert!(check(slip).unwrap_err().contains("is no category"), "{slip}");
+        }
     }
 
     #[test]

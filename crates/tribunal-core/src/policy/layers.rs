@@ -150,12 +150,26 @@ fn overlay(into: &mut Table, from: &Table, prefix: &str, source: &str, origins: 
                 overlay(&mut inner, value, &path, source, origins);
                 into.insert(key.clone(), Value::Table(inner));
             }
-            _ => {
+            (before, _) => {
+                let value = match (before, value) {
+                    (Some(Value::Array(before)), Value::Array(more)) if adds(source, &path) => {
+                        Value::Array(before.iter().chain(more).cloned().collect())
+                    }
+                    _ => value.clone(),
+                };
                 into.insert(key.clone(), value.clone());
-                origins.insert(path, (source.to_owned(), value.clone()));
+                origins.insert(path, (source.to_owned(), value));
             }
         }
     }
+}
+
+/// What was typed for one run.
+pub const FLAGS: &str = "flags";
+
+/// `--skip` leaves more out; it never brings back what the configuration leaves out.
+fn adds(source: &str, path: &str) -> bool {
+    source == FLAGS && path == "files.skip"
 }
 
 impl Config {
@@ -191,6 +205,16 @@ mod tests {
         assert_eq!(merged.config.review.base.as_deref(), Some("main"));
         assert_eq!(merged.origins["review.fail_level"].0, "person");
         assert_eq!(merged.origins["review.base"].0, "repo");
+    }
+
+    #[test]
+    fn a_flag_skips_more_and_nothing_less() {
+        let base = read_layer("repo", "[files]\nskip=['a']\nreview=['x']").unwrap();
+        let over = read_layer("person", "[files]\nskip=['b']").unwrap();
+        let flags = read_layer(FLAGS, "files.skip=['c']").unwrap();
+        let merged = merge_layers(&[base, over, flags]).unwrap();
+        assert_eq!(merged.config.files.skip, Some(vec!["b".into(), "c".into()]));
+        assert_eq!(merged.config.files.review, Some(vec!["x".into()]));
     }
 
     #[test]

@@ -19,7 +19,7 @@ use crate::findings::admit::AdmittedReport;
 use crate::findings::brief::TestDirection;
 use crate::findings::role::Role;
 use crate::ids::{AgentName, EffectKey, RepoPath, RunId, Sha};
-use crate::plan::files::{Disposition, FileRules, FileSummary};
+use crate::plan::files::{Disposition, FileRules, FileSummary, LeftOut};
 use crate::plan::flags::{Flags, flags};
 use crate::plan::mode::{LastReview, Mode, RequestedMode, Resolution, Widening, resolve};
 use crate::plan::panel::{Panel, Seat, dispatch};
@@ -50,7 +50,7 @@ pub struct Request {
     /// Hash of the rules alone: a run that is resumed must meet the rules it began with.
     pub rules_hash: String,
     /// Untracked files that were too large to take in: part of the change, and a hole in its review.
-    pub left_out: Vec<RepoPath>,
+    pub left_out: Vec<LeftOut>,
     /// Said before the findings: config of the base used, a role overridden.
     pub notices: Vec<String>,
     /// Random, and unknown to whoever wrote the change: fences and the canary of this run's prompts are made of it.
@@ -208,9 +208,9 @@ impl SeatAnswer {
         SeatAnswer { state, report: AdmittedReport::default(), depths: BTreeMap::new(), reading: Reading::default(), spend }
     }
 
-    /// It said nothing that could be kept.
-    fn is_lost(&self) -> bool {
-        self.state != SeatState::Ok && self.reading.read == 0
+    /// It answered, be it for a part of the change.
+    pub fn has_looked(&self) -> bool {
+        self.state == SeatState::Ok || self.reading.read > 0
     }
 }
 
@@ -301,7 +301,7 @@ fn seat_finished(
     }
     // A cap holds for whoever is asked, so nobody stands in for a seat that met one.
     let is_capped = matches!(answer.state, SeatState::OverBudget { .. });
-    let stand_in = if answer.is_lost() && !is_capped { reviewing.plan.panel.replace(&seat) } else { None };
+    let stand_in = if !answer.has_looked() && !is_capped { reviewing.plan.panel.replace(&seat) } else { None };
     reviewing.answers.insert(key, answer);
     if let Some(stand_in) = stand_in {
         return (Phase::Reviewing(reviewing), vec![Effect::RunSeat(stand_in)]);

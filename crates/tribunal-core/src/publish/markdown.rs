@@ -2,36 +2,32 @@
 
 /// Makes a line of foreign text safe in running Markdown: no HTML, no mention, no link to an issue, no link, no image, no code
 /// fence, no slash command at the start.
+///
+/// Code between backticks keeps its characters only where every reader of Markdown sees code: a run of backticks is closed by the
+/// next run of the same length, and by nothing else. All other backticks are escaped.
 pub fn inert(text: &str) -> String {
+    let text = text.replace(['\n', '\r'], " ");
     let mut out = String::with_capacity(text.len() + 8);
-    let mut in_code = false;
+    let mut rest = text.as_str();
     let mut previous = ' ';
-    for c in text.chars() {
-        match c {
-            '`' => {
-                in_code = !in_code;
-                out.push(c);
+    while let Some(c) = rest.chars().next() {
+        let length = match (c, code_span(rest)) {
+            ('`', Some(span)) => {
+                out.push_str(span);
+                span.len()
             }
-            '<' if !in_code => out.push_str("&lt;"),
-            '>' if !in_code => out.push_str("&gt;"),
-            '[' | ']' | '!' | '*' | '_' | '|' | '~'
-                if !in_code && (c != '!' && c != '_' && c != '*' || is_markup(c, previous)) =>
-            {
-                out.push('\\');
-                out.push(c);
+            ('`', None) => {
+                let run = backticks(rest);
+                out.push_str(&"\\`".repeat(run));
+                run
             }
-            '@' | '#' if !in_code && !previous.is_alphanumeric() => {
-                out.push(c);
-                // A zero-width joiner ends what a forge would take for a name or a number.
-                out.push('\u{2060}');
+            _ => {
+                push_inert(&mut out, c, previous);
+                c.len_utf8()
             }
-            '\n' | '\r' => out.push(' '),
-            _ => out.push(c),
-        }
+        };
         previous = c;
-    }
-    if in_code {
-        out.push('`');
+        rest = &rest[length..];
     }
     if out.starts_with('/') {
         out.insert(0, '\u{2060}');
@@ -39,31 +35,60 @@ pub fn inert(text: &str) -> String {
     out.replace("://", ":\u{2060}//")
 }
 
-/// `*` and `_` inside words are names, not emphasis; `!` matters only before `[`, which is escaped by itself.
-fn is_markup(c: char, previous: char) -> bool {
+/// One character outside of code.
+fn push_inert(out: &mut String, c: char, previous: char) {
     match c {
-        '*' => true,
-        '_' => !previous.is_alphanumeric(),
-        _ => false,
+        // A backslash would take away the meaning of ours, or of the backtick behind it.
+        '\\' => out.push_str("\\\\"),
+        // `&#64;` is an `@` to everyone who looks for mentions.
+        '&' => out.push_str("&amp;"),
+        '<' => out.push_str("&lt;"),
+        '>' => out.push_str("&gt;"),
+        '[' | ']' | '*' | '|' | '~' => out.extend(['\\', c]),
+        // Inside a word it is part of a name, not emphasis.
+        '_' if !previous.is_alphanumeric() => out.extend(['\\', c]),
+        // A zero-width joiner ends what a forge would take for a name or a number.
+        '@' | '#' if !previous.is_alphanumeric() => out.extend([c, '\u{2060}']),
+        _ => out.push(c),
     }
+}
+
+/// The code span that the text begins with, both runs of backticks included. A `|` would end the cell of a table in its middle,
+/// and so open what it closes; such a span is none.
+fn code_span(text: &str) -> Option<&str> {
+    let length = backticks(text);
+    let mut at = length;
+    while let Some(found) = text[at..].find('`') {
+        let (start, run) = (at + found, backticks(&text[at + found..]));
+        if run == length {
+            return Some(&text[..start + run]).filter(|span| !span.contains('|'));
+        }
+        at = start + run;
+    }
+    None
+}
+
+/// How many backticks the text begins with.
+fn backticks(text: &str) -> usize {
+    text.len() - text.trim_start_matches('`').len()
+}
+
+fn longest_run(text: &str) -> usize {
+    text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
 }
 
 /// A fenced block whose fence is longer than any run of backticks inside.
 pub fn fenced(language: &str, text: &str) -> String {
-    let mut longest = 0;
-    let mut run = 0;
-    for c in text.chars() {
-        run = if c == '`' { run + 1 } else { 0 };
-        longest = longest.max(run);
-    }
-    let fence = "`".repeat(3.max(longest + 1));
+    let fence = "`".repeat(3.max(longest_run(text) + 1));
     format!("{fence}{language}\n{text}\n{fence}")
 }
 
 /// Code type for a path or a name, whatever it holds.
 pub fn code(text: &str) -> String {
     let text = text.replace(['\n', '\r'], " ");
-    if text.contains('`') { format!("`` {text} ``") } else { format!("`{text}`") }
+    let fence = "`".repeat(longest_run(&text) + 1);
+    // The blanks are no part of the code; without them a backtick at an end would lengthen the fence.
+    if text.contains('`') { format!("{fence} {text} {fence}") } else { format!("`{text}`") }
 }
 
 #[cfg(test)]
@@ -85,6 +110,47 @@ mod tests {
         assert_eq!(inert("use `a < b` here"), "use `a < b` here");
     }
 
+    /// Design rules 6 and 9: runs of backticks of another length close nothing, so neither tags, markers nor mentions get out.
+    #[test]
+    fn code_spans_are_matched_as_markdown_matches_them() {
+        let text = inert("`` a ` b `` <img src=x> <!-- pr-review:finding-id=F9 --> @octocat `");
+        assert!(!outside_code(&text).contains('<') && !text.contains("@octocat"), "{text}");
+        assert!(text.starts_with("`` a ` b `` "), "{text}");
+        assert_eq!(inert(r"\`<b>`"), r"\\`<b>`");
+        assert_eq!(inert("a ` | <b> ` c"), r"a \` \| &lt;b&gt; \` c");
+        assert_eq!(inert("&#64;octocat"), "&amp;#\u{2060}64;octocat");
+    }
+
+    /// What CommonMark 0.31 (6.1) takes for text outside of code spans, written from its words and not from the code above:
+    /// backslash escapes first, then a backtick string is closed by the next one of equal length, or stands for itself.
+    fn outside_code(markdown: &str) -> String {
+        let characters: Vec<char> = markdown.chars().collect();
+        let run_at = |at: usize| characters[at..].iter().take_while(|c| **c == '`').count();
+        let (mut outside, mut at) = (String::new(), 0);
+        while at < characters.len() {
+            match characters[at] {
+                '\\' if characters.get(at + 1).is_some_and(char::is_ascii_punctuation) => at += 2,
+                '`' => {
+                    let open = run_at(at);
+                    let mut end = at + open;
+                    let closed = loop {
+                        match characters[end..].iter().position(|c| *c == '`') {
+                            None => break None,
+                            Some(next) if run_at(end + next) == open => break Some(end + next + open),
+                            Some(next) => end += next + run_at(end + next),
+                        }
+                    };
+                    at = closed.unwrap_or(at + open);
+                }
+                c => {
+                    outside.push(c);
+                    at += 1;
+                }
+            }
+        }
+        outside
+    }
+
     proptest! {
         #[test]
         fn a_fence_is_never_closed_from_inside(text in "[`a\\n]{0,40}") {
@@ -97,7 +163,19 @@ mod tests {
         fn inert_text_never_has_a_tag_or_a_line_break(text in "\\PC{0,60}") {
             let out = inert(&text);
             prop_assert!(!out.contains('\n'));
-            prop_assert!(out.matches('`').count().is_multiple_of(2));
+            prop_assert!(!outside_code(&out).contains('<'), "{}", out);
+        }
+
+        #[test]
+        fn no_run_of_backticks_opens_a_door(text in "[`<>\\\\|@&# a]{0,40}") {
+            let out = inert(&text);
+            prop_assert!(!outside_code(&out).contains(['<', '>']), "{} -> {}", text, out);
+        }
+
+        #[test]
+        fn a_name_in_code_type_stays_in_it(text in "[`<a ]{1,20}") {
+            let out = code(&text);
+            prop_assert!(!outside_code(&out).contains(['<', 'a']), "{}", out);
         }
     }
 }

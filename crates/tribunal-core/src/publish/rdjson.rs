@@ -14,12 +14,27 @@ pub fn rdjson(document: &Document) -> String {
                 "code": { "value": finding.slug }, "source": source() })
     });
     let worst = document.findings.iter().map(|finding| finding.p_code).min();
+    let missing = missing(document);
     let body = json!({
         "source": source(),
-        "severity": worst.map_or("INFO", severity),
-        "diagnostics": diagnostics.into_iter().chain(deleted).collect::<Vec<_>>(),
+        "severity": if missing.is_empty() { worst.map_or("INFO", severity) } else { "ERROR" },
+        "diagnostics": diagnostics.into_iter().chain(deleted).chain(missing).collect::<Vec<_>>(),
     });
     serde_json::to_string_pretty(&body).map(|text| text + "\n").unwrap_or_default()
+}
+
+/// The format has no place for what went wrong, and an empty list would read as clean (PR-6, design rule 1): each failed reviewer
+/// and each file that nobody has read is a diagnostic.
+fn missing(document: &Document) -> Vec<Value> {
+    let failed = document.subagent_failures.iter().map(|failure| {
+        let message = format!("{} ({}) failed: {}", failure.seat.role, failure.seat.agent, failure.reason);
+        json!({ "message": message, "location": { "path": "" }, "severity": "ERROR", "code": { "value": "reviewer-failed" }, "source": source() })
+    });
+    let unread = document.receipt.coverage.accounts.iter().filter(|account| account.ended.is_missing()).map(|account| {
+        json!({ "message": "This file was not read by any reviewer.", "location": { "path": account.path.as_str() },
+                "severity": "ERROR", "code": { "value": "not-read" }, "source": source() })
+    });
+    failed.chain(unread).collect()
 }
 
 fn source() -> Value {

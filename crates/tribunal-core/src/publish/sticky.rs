@@ -174,12 +174,13 @@ fn clean(document: &Document) -> String {
 }
 
 fn not_kept(document: &Document) -> Option<String> {
-    if document.dropped.is_empty() {
+    let count: u32 = document.receipt.dropped.values().sum();
+    if count == 0 {
         return None;
     }
     let lines: Vec<String> =
         document.receipt.dropped.iter().map(|(reason, count)| format!("- {count} × {}", reason.explanation())).collect();
-    Some(folded(&format!("🗑️ Claims not kept ({})", document.dropped.len()), &lines.join("\n")))
+    Some(folded(&format!("🗑️ Claims not kept ({count})"), &lines.join("\n")))
 }
 
 fn footer(document: &Document) -> String {
@@ -194,6 +195,9 @@ fn footer(document: &Document) -> String {
         coverage.reviewed + coverage.lines_only + coverage.unchanged,
         coverage.files
     ));
+    if coverage.unread > 0 {
+        text.push_str(&format!(", {} not read by anyone", coverage.unread));
+    }
     if coverage.skipped > 0 {
         text.push_str(&format!(", {} skipped by rule or size", coverage.skipped));
     }
@@ -206,8 +210,28 @@ fn footer(document: &Document) -> String {
     text
 }
 
+/// PR-7: when all reviewers fail, the failure is reported and nothing is published. No marker stands here, so that nobody takes
+/// it for a review of this head.
+fn nothing_to_publish(document: &Document) -> String {
+    let reasons: Vec<String> = document
+        .subagent_failures
+        .iter()
+        .map(|failure| format!("- {} ({}): {}", failure.seat.role, inert(failure.seat.agent.as_str()), inert(&failure.reason)))
+        .collect();
+    format!(
+        "{}\n\n{}\n\nNobody has read `{}..{}`, so there is nothing to publish.\n",
+        document.summary_line,
+        reasons.join("\n"),
+        document.base.short(),
+        document.head.short()
+    )
+}
+
 /// The whole of what `--format markdown` prints: the sticky body, then each inline comment under its place.
 pub fn markdown(document: &Document) -> String {
+    if !document.receipt.is_of_a_review() {
+        return nothing_to_publish(document);
+    }
     let mut text = sticky(document);
     for comment in super::inline::inline_comments(&document.findings) {
         text.push_str(&format!("\n<!-- inline: {}:{} -->\n\n{}", comment.path.replace("--", "- -"), comment.line, comment.body));

@@ -26,16 +26,17 @@ impl Partial {
         if unread > 0 {
             parts.push(format!("{unread} file{} not read", if unread == 1 { "" } else { "s" }));
         }
-        Self { words: (!parts.is_empty()).then(|| format!("⚠️ Partial — {}", parts.join(", "))) }
+        Self { words: (!parts.is_empty()).then(|| parts.join(", ")) }
     }
 }
 
 pub fn status_wording(partial: &Partial, tier: Tier) -> String {
     match (&partial.words, tier) {
         (None, _) => tier.wording().to_owned(),
+        (Some(words), Tier::NotReviewed) => format!("{} — {words}", tier.wording()),
         // Half a review approves nothing.
-        (Some(words), Tier::Approved | Tier::ApprovedWithNotes) => format!("{words} · no verdict"),
-        (Some(words), Tier::Blocking | Tier::ReviewBeforeMerge) => format!("{words} · {}", tier.wording()),
+        (Some(words), Tier::Approved | Tier::ApprovedWithNotes) => format!("⚠️ Partial — {words} · no verdict"),
+        (Some(words), Tier::Blocking | Tier::ReviewBeforeMerge) => format!("⚠️ Partial — {words} · {}", tier.wording()),
     }
 }
 
@@ -88,6 +89,13 @@ mod tests {
         );
         let two = Partial::new(&[failure("security-reviewer"), failure("sdet")], 3, 0);
         assert!(status_wording(&two, Tier::Blocking).starts_with("⚠️ Partial — 2/3 reviewers failed: security-reviewer, sdet"));
+    }
+
+    /// PR-7, PR-46: when all fail there is no half of a review either.
+    #[test]
+    fn no_review_is_not_called_partial() {
+        let all = Partial::new(&[failure("security-reviewer"), failure("sdet")], 2, 0);
+        assert_eq!(status_wording(&all, Tier::NotReviewed), "❌ Not reviewed — 2/2 reviewers failed: security-reviewer, sdet");
     }
 
     /// Design rule 1: a partial review never reads as approved.

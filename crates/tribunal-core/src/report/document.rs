@@ -9,6 +9,7 @@ use crate::combine::verdict::{FailLevel, HoldUp, Outcome, Status, Tier, Verdict,
 use crate::findings::admit::Dropped;
 use crate::ids::Sha;
 use crate::plan::panel::Seat;
+use crate::publish::visible::{visible, visible_line};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -94,52 +95,20 @@ impl Document {
     }
 }
 
-fn displayed(value: Value, is_path: bool) -> Value {
+fn displayed(value: Value, one_line: bool) -> Value {
     match value {
-        Value::String(text) => Value::String(visible(&text, is_path)),
-        Value::Array(items) => Value::Array(items.into_iter().map(|item| displayed(item, is_path)).collect()),
+        Value::String(text) => Value::String(if one_line { visible_line(&text) } else { visible(&text) }),
+        Value::Array(items) => Value::Array(items.into_iter().map(|item| displayed(item, one_line)).collect()),
         Value::Object(entries) => Value::Object(
             entries
                 .into_iter()
                 .map(|(key, value)| {
-                    let is_path = matches!(key.as_str(), "file" | "path");
-                    (key, displayed(value, is_path))
+                    // Paths, and sentences that may name one.
+                    let one_line = matches!(key.as_str(), "file" | "path" | "subject" | "notices" | "reason" | "summary_line");
+                    (key, displayed(value, one_line))
                 })
                 .collect(),
         ),
         Value::Null | Value::Bool(_) | Value::Number(_) => value,
-    }
-}
-
-/// Line breaks and tabs are layout in text and tricks in a path.
-fn visible(text: &str, is_path: bool) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '\n' | '\t' if !is_path => out.push(c),
-            '\u{200b}'..='\u{200f}'
-            | '\u{202a}'..='\u{202e}'
-            | '\u{2060}'..='\u{2069}'
-            | '\u{feff}'
-            | '\u{e0000}'..='\u{e007f}' => {
-                out.push_str(&format!("<U+{:04X}>", u32::from(c)));
-            }
-            c if c.is_control() => out.push_str(&format!("<U+{:04X}>", u32::from(c))),
-            c => out.push(c),
-        }
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::visible;
-
-    /// Design rule 6: a change cannot steer a terminal or hide from a reader.
-    #[test]
-    fn control_and_invisible_characters_are_written_out() {
-        assert_eq!(visible("a\u{1b}[2Jb\u{202e}c", false), "a<U+001B>[2Jb<U+202E>c");
-        assert_eq!(visible("a\nb", false), "a\nb");
-        assert_eq!(visible("a\nb", true), "a<U+000A>b");
     }
 }

@@ -7,7 +7,7 @@ use crate::combine::verdict::{Outcome, Verdict};
 use crate::diff::change::FileStatus;
 use crate::findings::admit::DropReason;
 use crate::ids::{AgentName, RepoPath, RunId, Sha};
-use crate::plan::files::{Disposition, FileSummary};
+use crate::plan::files::{Disposition, FileSummary, SkipReason};
 use crate::plan::mode::{Mode, Widening};
 use crate::plan::panel::{NotCalled, Seat};
 use schemars::JsonSchema;
@@ -201,6 +201,9 @@ pub struct Coverage {
     pub lines_only: u32,
     pub unchanged: u32,
     pub skipped: u32,
+    /// To be read, but no reviewer that answered has read it.
+    #[serde(default)]
+    pub unread: u32,
     pub added_lines: u64,
     pub removed_lines: u64,
     pub accounts: Vec<FileAccount>,
@@ -226,7 +229,18 @@ pub enum FileEnd {
     LinesOnly,
     /// Read by the last review and not changed since.
     Unchanged,
-    Skipped(crate::plan::files::SkipReason),
+    Skipped(SkipReason),
+    /// Every reviewer that was given it failed, or said that it could not read it.
+    Unread,
+}
+
+/// What those that answered could look at. A reviewer that failed has read nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Read {
+    /// Somebody was given the file and did not say that he could not read it.
+    pub whole: bool,
+    /// The rules have looked, which alone are given the lines of generated files.
+    pub lines: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -234,6 +248,17 @@ pub enum FileEnd {
 pub enum RulesDepth {
     Lines,
     Syntax,
+}
+
+impl FileEnd {
+    /// Should have been read, and was not.
+    pub fn is_missing(&self) -> bool {
+        match self {
+            FileEnd::Unread => true,
+            FileEnd::Skipped(reason) => reason.is_hole(),
+            FileEnd::Reviewed | FileEnd::LinesOnly | FileEnd::Unchanged => false,
+        }
+    }
 }
 
 impl Coverage {
@@ -245,6 +270,7 @@ impl Coverage {
             lines_only: count(|end| matches!(end, FileEnd::LinesOnly)),
             unchanged: count(|end| matches!(end, FileEnd::Unchanged)),
             skipped: count(|end| matches!(end, FileEnd::Skipped(_))),
+            unread: count(|end| matches!(end, FileEnd::Unread)),
             added_lines: accounts.iter().map(|account| u64::from(account.added)).sum(),
             removed_lines: accounts.iter().map(|account| u64::from(account.removed)).sum(),
             accounts,
@@ -261,12 +287,27 @@ impl Coverage {
     }
 }
 
-pub fn account(file: &FileSummary, disposition: Disposition, in_scope: bool, rules_depth: Option<RulesDepth>) -> FileAccount {
+impl Receipt {
+    /// Did anybody answer? If not there was no review, whatever was planned (PR-7).
+    pub fn is_of_a_review(&self) -> bool {
+        self.seats.iter().any(|seat| seat.state == SeatState::Ok)
+    }
+}
+
+pub fn account(
+    file: &FileSummary,
+    disposition: Disposition,
+    in_scope: bool,
+    read: Read,
+    rules_depth: Option<RulesDepth>,
+) -> FileAccount {
     let ended = match disposition {
         Disposition::Skip(reason) => FileEnd::Skipped(reason),
         Disposition::Review | Disposition::LinesOnly if !in_scope => FileEnd::Unchanged,
-        Disposition::Review => FileEnd::Reviewed,
-        Disposition::LinesOnly => FileEnd::LinesOnly,
+        Disposition::Review if read.whole => FileEnd::Reviewed,
+        Disposition::LinesOnly if read.lines => FileEnd::LinesOnly,
+        Disposition::LinesOnly if read.whole => FileEnd::Skipped(SkipReason::Generated),
+        Disposition::Review | Disposition::LinesOnly => FileEnd::Unread,
     };
     FileAccount { path: file.path.clone(), status: file.status, ended, added: file.added, removed: file.removed, rules_depth }
 }

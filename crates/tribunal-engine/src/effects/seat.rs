@@ -17,7 +17,7 @@ use tribunal_core::diff::language::{Language, is_test_path};
 use tribunal_core::findings::admit::{Gate, admit};
 use tribunal_core::findings::key::{Outline, normalise_code};
 use tribunal_core::findings::report::{CleanCheck, PriorStatus, Report, Verification};
-use tribunal_core::findings::role::{Role, RoleInput};
+use tribunal_core::findings::role::Role;
 use tribunal_core::ids::{CategoryCode, RepoPath};
 use tribunal_core::plan::files::Disposition;
 use tribunal_core::plan::panel::Seat;
@@ -121,17 +121,8 @@ impl Effects {
     }
 
     fn play_rules(&self, role: &Role, view: &View<'_>) -> Result<Answer, AgentFailure> {
-        if role.reads.contains(&RoleInput::Spec) {
-            return Err(AgentFailure::Failed(format!(
-                "the built-in rules cannot read a spec; give {} an agent that can, in [panel]",
-                role.name
-            )));
-        }
-        if !self.rules.rules.iter().any(|rule| role.owns(&rule.file.category)) {
-            return Err(AgentFailure::Failed(format!(
-                "no rule speaks of {}'s categories; give it another agent in [panel]",
-                role.name
-            )));
+        if let Some(reason) = self.rules.cannot_play(role) {
+            return Err(AgentFailure::Failed(reason));
         }
         let scanned =
             self.scan.get_or_init(|| scan(&self.rules, &view.for_rules(), |file| view.is_in_scope(&file.path)).map(Arc::new));

@@ -5,12 +5,14 @@
 
 use super::{GitError, Repository, output};
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read as _;
+use std::process::Stdio;
 use std::sync::Arc;
 use tribunal_core::diff::change::{AddedLines, Change, ChangedFile, FileContent, FileStatus};
 use tribunal_core::diff::language::is_test_path;
 use tribunal_core::diff::parse::{parse_diff, text_of};
 use tribunal_core::ids::{RepoPath, Sha};
-use tribunal_core::plan::files::{FileSummary, summary};
+use tribunal_core::plan::files::{BINARY_TEST_BYTES, FileSummary, looks_binary, summary};
 
 /// How every diff is made, whatever the repository is set to.
 const DIFF: [&str; 12] = [
@@ -64,7 +66,7 @@ impl Repository {
         self.uncover_hidden_text(base, head, &mut change, &entries, max_bytes)?;
         self.load_texts(&mut change, &entries)?;
         for monster in &monsters {
-            change.files.push(unread(monster));
+            change.files.push(unread(monster, looks_binary(&self.first_bytes(&monster.new_id)?)));
         }
         complete(&change, &entries)?;
         change.repository_has_tests = self.all_paths(head)?.iter().any(is_test_path);
@@ -215,6 +217,21 @@ impl Repository {
         parse_batch(&answer)
     }
 
+    /// The beginning of a blob that is too large to be read whole.
+    fn first_bytes(&self, id: &str) -> Result<Vec<u8>, GitError> {
+        let io = |source| GitError::Io { what: "git could not be run".into(), source };
+        let mut asked = self.git();
+        asked.args(["cat-file", "blob", id]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut git = asked.spawn().map_err(io)?;
+        let mut start = Vec::new();
+        let read = git.stdout.take().map(|stdout| stdout.take(BINARY_TEST_BYTES as u64).read_to_end(&mut start));
+        // It was going to write the rest of the file, which nobody wants; how it ends says nothing.
+        let _ = git.kill();
+        let _ = git.wait();
+        read.transpose().map_err(io)?;
+        Ok(start)
+    }
+
     /// Blobs by id, for a diff whose `index` lines name objects that this repository has.
     pub fn blob(&self, id: &str) -> Option<Vec<u8>> {
         self.run(["cat-file", "blob", id]).ok()
@@ -276,7 +293,7 @@ fn merge_type_changes(change: &mut Change) {
     change.files.retain(|file| !(file.status == FileStatus::Deleted && created.contains(&file.path)));
 }
 
-fn unread(entry: &RawEntry) -> ChangedFile {
+fn unread(entry: &RawEntry, is_binary: bool) -> ChangedFile {
     ChangedFile {
         path: entry.path.clone(),
         old_path: entry.old_path.clone(),
@@ -287,7 +304,7 @@ fn unread(entry: &RawEntry) -> ChangedFile {
             'C' => FileStatus::Copied,
             _ => FileStatus::Modified,
         },
-        content: FileContent::Text,
+        content: if is_binary { FileContent::Binary } else { FileContent::Text },
         new_mode: Some(entry.new_mode.clone()),
         old_mode: None,
         hunks: Vec::new(),

@@ -4,14 +4,16 @@
 
 use super::{GitError, Repository, output};
 use std::fs;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tribunal_core::ids::{RepoPath, Sha};
+use tribunal_core::plan::files::{BINARY_TEST_BYTES, LeftOut, looks_binary};
 
 pub struct Snapshot {
     pub tree: Sha,
     /// Untracked files that were too large to take in.
-    pub left_out: Vec<RepoPath>,
+    pub left_out: Vec<LeftOut>,
 }
 
 impl Repository {
@@ -29,7 +31,11 @@ impl Repository {
         for path in untracked.split(|byte| *byte == 0).filter(|path| !path.is_empty() && !path.ends_with(b"/")) {
             match fs::symlink_metadata(work_tree.join(os_path(path))) {
                 Ok(found) if found.is_file() && found.len() > max_untracked_bytes => {
-                    left_out.push(RepoPath(tribunal_core::diff::parse::text_of(path)));
+                    let start = first_bytes(&work_tree.join(os_path(path)));
+                    left_out.push(LeftOut {
+                        path: RepoPath(tribunal_core::diff::parse::text_of(path)),
+                        is_binary: looks_binary(&start),
+                    });
                 }
                 Ok(found) if found.is_file() || found.is_symlink() => {
                     wanted.extend_from_slice(path);
@@ -61,7 +67,7 @@ impl Repository {
         fs::create_dir_all(self.objects_dir()).map_err(io("the folder for snapshots cannot be made"))?;
         let copy = tempfile::Builder::new()
             .prefix("index-")
-            .tempfile_in(self.tribunal_dir())
+            .tempfile_in(self.snapshot_dir())
             .map_err(io("a temporary index cannot be made"))?
             .into_temp_path();
         let original = from.unwrap_or_else(|| self.git_dir.join("index"));
@@ -105,6 +111,13 @@ impl Repository {
         Self::checked(Some(&"checkout-index".into()), output(checkout, None)?)?;
         Ok(())
     }
+}
+
+/// What tells text from data; a file that cannot be opened counts as text, which is a hole in the review.
+fn first_bytes(path: &Path) -> Vec<u8> {
+    let mut start = Vec::new();
+    let read = fs::File::open(path).and_then(|file| file.take(BINARY_TEST_BYTES as u64).read_to_end(&mut start));
+    if read.is_err() { Vec::new() } else { start }
 }
 
 #[cfg(unix)]

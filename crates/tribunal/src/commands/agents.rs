@@ -3,6 +3,7 @@
 use super::doctor::on_path;
 use crate::cli::ListFormat;
 use crate::situation::{Situation, exit};
+use crate::terminal::out;
 use crate::terminal::table::table;
 use crate::workspace;
 use serde_json::json;
@@ -49,18 +50,18 @@ pub fn list(format: ListFormat) -> Result<u8, Situation> {
                 .iter()
                 .map(|[name, what, ready, price, plays]| json!({ "name": name, "what": what, "state": ready, "price": price, "plays": plays }))
                 .collect();
-            anstream::println!(
+            out::say(&format!(
                 "{}",
                 serde_json::to_string_pretty(&json!({ "agents": agents, "found": found })).unwrap_or_default()
-            );
+            ))?;
         }
         ListFormat::Text => {
-            anstream::println!(
+            out::say(&format!(
                 "{}",
                 table(&["AGENT", "WHAT", "STATE", "PRICE PER MTOK", "PLAYS"], rows.into_iter().map(Vec::from))
-            );
+            ))?;
             if !found.is_empty() {
-                anstream::println!("On this machine: {}. `tribunal init --dry-run` shows how to use them.", found.join(", "));
+                out::say(&format!("On this machine: {}. `tribunal init --dry-run` shows how to use them.", found.join(", ")))?;
             }
         }
     }
@@ -116,7 +117,7 @@ pub async fn test(name: String) -> Result<u8, Situation> {
     match agent.means() {
         Means::Model(..) | Means::Cli(..) => {}
         Means::Rules | Means::Command | Means::Sarif => {
-            anstream::println!("{name} ({}) needs no test call: {}.", agent.kind(), ready(agent));
+            out::say(&format!("{name} ({}) needs no test call: {}.", agent.kind(), ready(agent)))?;
             return Ok(exit::DONE);
         }
     }
@@ -141,13 +142,13 @@ pub async fn test(name: String) -> Result<u8, Situation> {
         .help("a server without JSON schemas needs `structured = \"json\"` or `\"prompt\"` in its [agents] entry")
     })?;
     let usage = outcome.spend.usage;
-    anstream::println!(
+    out::say(&format!(
         "{name} works: {} answered in {seconds:.1} s, {} tokens in, {} out, cost {}.",
         described(agent),
         usage.total_input(),
         usage.output,
         outcome.spend.cost.words()
-    );
+    ))?;
     Ok(exit::DONE)
 }
 

@@ -4,13 +4,15 @@ use super::history::{find, ledger};
 use super::review::read_document;
 use crate::cli::ListFormat;
 use crate::situation::{Situation, exit};
+use crate::terminal::out;
 use std::collections::BTreeMap;
 use tribunal_core::combine::finding::Finding;
 use tribunal_core::ids::FindingKey;
+use tribunal_core::publish::visible::visible_line;
 use tribunal_core::report::document::Document;
 
 pub async fn run(before: &str, after: &str, format: ListFormat) -> Result<u8, Situation> {
-    let ledger = ledger().await?;
+    let ledger = ledger(before).await?;
     let (before, after) = (find(&ledger, before).await?, find(&ledger, after).await?);
     let first = read_document(&before.body, &before.run)?;
     let second = read_document(&after.body, &after.run)?;
@@ -26,28 +28,33 @@ pub async fn run(before: &str, after: &str, format: ListFormat) -> Result<u8, Si
     match format {
         ListFormat::Json => {
             let body = serde_json::json!({ "before": before.run, "after": after.run, "appeared": appeared, "vanished": vanished, "stayed": stayed });
-            anstream::println!("{}", serde_json::to_string_pretty(&body).unwrap_or_default());
+            out::json(&body)?;
         }
         ListFormat::Text => {
             let line = |sign: char, colour: &str, finding: &Finding| {
                 format!(
                     "\u{1b}[{colour}m{sign}\u{1b}[0m {} {} {} {}:{} {}",
-                    finding.id, finding.p_code, finding.slug, finding.file, finding.line_start, finding.failure_mode
+                    finding.id,
+                    finding.p_code,
+                    visible_line(&finding.slug),
+                    visible_line(finding.file.as_str()),
+                    finding.line_start,
+                    visible_line(&finding.failure_mode)
                 )
             };
             for finding in &appeared {
-                anstream::println!("{}", line('+', "31", finding));
+                out::say(&line('+', "31", finding))?;
             }
             for finding in &vanished {
-                anstream::println!("{}", line('-', "32", finding));
+                out::say(&line('-', "32", finding))?;
             }
-            anstream::println!(
+            out::say(&format!(
                 "{} appeared, {} vanished, {stayed} stayed ({} → {})",
                 appeared.len(),
                 vanished.len(),
                 before.run,
                 after.run
-            );
+            ))?;
         }
     }
     Ok(exit::DONE)

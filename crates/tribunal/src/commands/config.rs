@@ -2,10 +2,12 @@
 
 use crate::cli::ListFormat;
 use crate::situation::{Situation, exit};
+use crate::terminal::out;
 use crate::terminal::table::table;
 use crate::workspace;
 use std::collections::BTreeMap;
 use tribunal_core::policy::config::Policy;
+use tribunal_core::publish::visible::visible_line;
 
 pub fn show(format: ListFormat) -> Result<u8, Situation> {
     let repository = workspace::discover_optional()?;
@@ -17,17 +19,17 @@ pub fn show(format: ListFormat) -> Result<u8, Situation> {
     }
     match format {
         ListFormat::Json => {
-            let body: BTreeMap<_, _> = values
-                .iter()
+            let body: serde_json::Map<_, _> = values
+                .into_iter()
                 .map(|(key, (value, source))| (key, serde_json::json!({ "value": value, "source": source })))
                 .collect();
-            anstream::println!("{}", serde_json::to_string_pretty(&body).unwrap_or_default());
+            out::json(&body.into())?;
         }
         ListFormat::Text => {
             let rows = values.into_iter().map(|(key, (value, source))| vec![key, value, source]);
-            anstream::println!("{}", table(&["KEY", "VALUE", "FROM"], rows));
+            out::say(&table(&["KEY", "VALUE", "FROM"], rows))?;
             for notice in &setup.notices {
-                anstream::println!("! {notice}");
+                out::say(&format!("! {}", visible_line(notice)))?;
             }
         }
     }

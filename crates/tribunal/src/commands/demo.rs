@@ -2,6 +2,7 @@
 
 use crate::cli::OutputArgs;
 use crate::situation::{Situation, exit};
+use crate::terminal::out;
 use std::path::Path;
 use std::process::Command;
 
@@ -45,9 +46,7 @@ pub fn run(output: &OutputArgs, quiet: bool) -> Result<u8, Situation> {
     git(top, &["add", "."])?;
     git(top, &["commit", "--quiet", "-m", "Add orders, conversion and a worker"])?;
     if !quiet {
-        anstream::eprintln!(
-            "A throw-away repository with defects planted in Python, JavaScript, Go and Rust. `tribunal review` says:\n"
-        );
+        out::note("A throw-away repository with defects planted in Python, JavaScript, Go and Rust. `tribunal review` says:\n");
     }
     // The child writes to the same place, but decides for itself; tell it what this process decided.
     let coloured = anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never;
@@ -82,8 +81,8 @@ pub fn run(output: &OutputArgs, quiet: bool) -> Result<u8, Situation> {
         ));
     }
     if !quiet {
-        anstream::eprintln!(
-            "\nThat was exit code 1: blocking findings. The repository is gone again. In a checkout of yours: tribunal review"
+        out::note(
+            "\nThat was exit code 1: blocking findings. The repository is gone again. In a checkout of yours: tribunal review",
         );
     }
     Ok(exit::DONE)

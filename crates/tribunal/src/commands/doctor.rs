@@ -1,108 +1,146 @@
 //! `tribunal doctor`: what was found, what is missing, and what that means.
 
 use crate::situation::{Situation, exit};
-use crate::workspace;
+use crate::terminal::out;
+use crate::workspace::{self, Setup};
 use std::process::Command;
 use tribunal_agent::rules::load;
+use tribunal_core::findings::role::{Role, RoleInput};
 use tribunal_core::policy::agents::{AgentConfig, Cli, Means};
+use tribunal_core::publish::visible::visible_line;
+use tribunal_forge::git::Repository;
 
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Mark {
     Good,
     Note,
     Bad,
 }
 
-fn say(mark: &Mark, text: &str) {
-    let sign = match mark {
-        Mark::Good => "\u{1b}[32m✓\u{1b}[0m",
-        Mark::Note => "\u{1b}[33m-\u{1b}[0m",
-        Mark::Bad => "\u{1b}[31m✗\u{1b}[0m",
-    };
-    anstream::println!("{sign} {text}");
+/// One line of what was found.
+struct Line {
+    mark: Mark,
+    text: String,
+}
+
+fn good(text: impl Into<String>) -> Line {
+    Line { mark: Mark::Good, text: text.into() }
+}
+
+fn note(text: impl Into<String>) -> Line {
+    Line { mark: Mark::Note, text: text.into() }
+}
+
+fn bad(text: impl Into<String>) -> Line {
+    Line { mark: Mark::Bad, text: text.into() }
 }
 
 pub fn run() -> Result<u8, Situation> {
     let mut broken = false;
-    match Command::new("git").arg("--version").output() {
-        Ok(output) => say(&Mark::Good, String::from_utf8_lossy(&output.stdout).trim()),
-        Err(_) => {
-            say(&Mark::Bad, "git is not on the PATH; nothing works without it");
-            return Ok(exit::USAGE);
-        }
-    }
-    let repository = workspace::discover_optional()?;
-    match &repository {
-        None => say(&Mark::Note, "not inside a git repository: only `tribunal review --stdin` and `--diff-file` work here"),
-        Some(repository) => {
-            match repository.default_branch() {
-                Ok(name) => say(&Mark::Good, &format!("changes are compared with {name}")),
-                Err(error) => say(&Mark::Note, &error.to_string()),
-            }
-            if repository.is_shallow() {
-                say(&Mark::Note, "this clone is shallow; if base and head do not meet, run `git fetch --unshallow`");
-            }
-            let folder = repository.tribunal_dir();
-            let writable = std::fs::create_dir_all(&folder).and_then(|()| tempfile::tempfile_in(&folder)).is_ok();
-            if writable {
-                say(&Mark::Good, &format!("the ledger lives in {}", folder.display()));
-            } else {
-                broken = true;
-                say(&Mark::Bad, &format!("{} cannot be written, so no review can be recorded", folder.display()));
-            }
-        }
-    }
-    match workspace::set_up(repository.as_ref(), None) {
-        Err(situation) => {
-            broken = true;
-            say(&Mark::Bad, &situation.happened);
-        }
-        Ok(setup) => {
-            for notice in &setup.notices {
-                say(&Mark::Note, notice);
-            }
-            say(
-                &Mark::Good,
-                &format!("{} built-in rules in the binary, {} in force", load::built_in_sources().len(), setup.rules.rules.len()),
-            );
-            for (role, players) in &setup.policy.panel {
-                let names: Vec<String> = players
-                    .iter()
-                    .map(|player| {
-                        let kind = setup.policy.agents.get(&player.agent).map_or("unknown", AgentConfig::kind);
-                        format!("{} ({kind})", player.agent)
-                    })
-                    .collect();
-                say(
-                    &Mark::Good,
-                    &format!("{role} is played by {}", if names.is_empty() { "nobody".into() } else { names.join(", ") }),
-                );
-            }
-            for (name, agent) in &setup.policy.agents {
-                let program = match agent {
-                    AgentConfig::Command { command, .. } => command.first().map(String::as_str),
-                    AgentConfig::Sarif { command, .. } => {
-                        command.as_ref().and_then(|command| command.first()).map(String::as_str)
-                    }
-                    _ => match agent.means() {
-                        Means::Cli(cli, config) => Some(config.program.as_deref().unwrap_or(cli.program())),
-                        Means::Rules | Means::Command | Means::Sarif | Means::Model(..) => None,
-                    },
-                };
-                if let Some(program) = program.filter(|program| !on_path(program)) {
-                    broken = true;
-                    say(&Mark::Bad, &format!("agent {name}: `{program}` is not on the PATH"));
-                }
-            }
-        }
-    }
-    say(&Mark::Good, &format!("sandbox for agents and linters: {}", tribunal_agent::sandbox::describe()));
-    let found: Vec<&str> = Cli::ALL.into_iter().map(Cli::program).filter(|name| on_path(name)).collect();
-    if found.is_empty() {
-        say(&Mark::Note, "no coding-agent CLI found on the PATH");
-    } else {
-        say(&Mark::Note, &format!("found {}; `tribunal init --dry-run` shows how one plays a role", found.join(", ")));
+    for line in examine() {
+        let sign = match line.mark {
+            Mark::Good => "\u{1b}[32m✓\u{1b}[0m",
+            Mark::Note => "\u{1b}[33m-\u{1b}[0m",
+            Mark::Bad => "\u{1b}[31m✗\u{1b}[0m",
+        };
+        out::say(&format!("{sign} {}", visible_line(&line.text)))?;
+        broken |= line.mark == Mark::Bad;
     }
     Ok(if broken { exit::USAGE } else { exit::DONE })
+}
+
+/// A finding never ends the examination: what else is missing is worth knowing at once.
+fn examine() -> Vec<Line> {
+    let Ok(git) = Command::new("git").arg("--version").output() else {
+        return vec![bad("git is not on the PATH; nothing works without it")];
+    };
+    let mut lines = vec![good(String::from_utf8_lossy(&git.stdout).trim())];
+    let repository = match workspace::discover_optional() {
+        Ok(Some(repository)) => {
+            lines.extend(of_repository(&repository));
+            Some(repository)
+        }
+        Ok(None) => {
+            lines.push(note("not inside a git repository: only `tribunal review --stdin` and `--diff-file` work here"));
+            None
+        }
+        Err(situation) => {
+            lines.push(bad(one_line(&situation.happened)));
+            None
+        }
+    };
+    match workspace::set_up(repository.as_ref(), None) {
+        Err(situation) => lines.push(bad(one_line(&situation.happened))),
+        Ok(setup) => lines.extend(of_set_up(&setup)),
+    }
+    lines.push(good(format!("sandbox for agents and linters: {}", tribunal_agent::sandbox::describe())));
+    let found: Vec<&str> = Cli::ALL.into_iter().map(Cli::program).filter(|name| on_path(name)).collect();
+    lines.push(note(if found.is_empty() {
+        "no coding-agent CLI found on the PATH".to_owned()
+    } else {
+        format!("found {}; `tribunal init --dry-run` shows how one plays a role", found.join(", "))
+    }));
+    lines
+}
+
+/// git explains itself over several lines.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn of_repository(repository: &Repository) -> Vec<Line> {
+    let mut lines = vec![match repository.default_branch() {
+        Ok(name) => good(format!("changes are compared with {name}")),
+        Err(error) => note(error.to_string()),
+    }];
+    if repository.is_shallow() {
+        lines.push(note("this clone is shallow; if base and head do not meet, run `git fetch --unshallow`"));
+    }
+    let folder = repository.tribunal_dir();
+    let writable = std::fs::create_dir_all(&folder).and_then(|()| tempfile::tempfile_in(&folder)).is_ok();
+    lines.push(if writable {
+        good(format!("the ledger lives in {}", folder.display()))
+    } else {
+        bad(format!("{} cannot be written, so no review can be recorded", folder.display()))
+    });
+    lines
+}
+
+fn of_set_up(setup: &Setup) -> Vec<Line> {
+    let mut lines: Vec<Line> = setup.notices.iter().map(note).collect();
+    let (built_in, in_force) = (load::built_in_sources().len(), setup.rules.rules.len());
+    lines.push(good(format!("{built_in} built-in rules in the binary, {in_force} in force")));
+    lines.extend(setup.roles.iter().map(|role| of_role(role, setup)));
+    for (name, agent) in &setup.policy.agents {
+        let program = match agent {
+            AgentConfig::Command { command, .. } => command.first().map(String::as_str),
+            AgentConfig::Sarif { command, .. } => command.as_ref().and_then(|command| command.first()).map(String::as_str),
+            _ => match agent.means() {
+                Means::Cli(cli, config) => Some(config.program.as_deref().unwrap_or(cli.program())),
+                Means::Rules | Means::Command | Means::Sarif | Means::Model(..) => None,
+            },
+        };
+        if let Some(program) = program.filter(|program| !on_path(program)) {
+            lines.push(bad(format!("agent {name}: `{program}` is not on the PATH")));
+        }
+    }
+    lines
+}
+
+/// Who plays a role, and whether that can work.
+fn of_role(role: &Role, setup: &Setup) -> Line {
+    let players = setup.policy.panel.get(&role.name).cloned().unwrap_or_default();
+    let agents: Vec<_> = players.into_iter().map(|player| player.agent).collect();
+    let kind = |agent| setup.policy.agents.get(agent).map_or("unknown", AgentConfig::kind);
+    let names: Vec<String> = agents.iter().map(|agent| format!("{agent} ({})", kind(agent))).collect();
+    let by_rules = agents.iter().any(|agent| matches!(setup.policy.agents.get(agent), Some(AgentConfig::Rules {})));
+    let played = format!("{} is played by {}", role.name, if names.is_empty() { "nobody".into() } else { names.join(", ") });
+    match setup.rules.cannot_play(role).filter(|_| by_rules) {
+        None => good(played),
+        // It is called only when somebody gives a spec.
+        Some(reason) if role.reads.contains(&RoleInput::Spec) => note(format!("{played}, but {reason}")),
+        Some(reason) => bad(format!("{played}, but {reason}")),
+    }
 }
 
 pub fn on_path(program: &str) -> bool {

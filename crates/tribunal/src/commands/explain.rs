@@ -1,21 +1,23 @@
 //! `tribunal explain`: rules, categories, roles, priorities and error codes, from the files that define them.
 
 use crate::situation::{CODES, Situation, exit};
+use crate::terminal::out;
 use crate::workspace::{self, Setup};
 use tribunal_agent::rules::file::{Example, RuleFile};
 use tribunal_core::findings::scale::Priority;
+use tribunal_core::publish::visible::{visible, visible_line};
 
 pub fn run(name: &str) -> Result<u8, Situation> {
     let repository = workspace::discover_optional()?;
     let setup = workspace::set_up(repository.as_ref(), None)?;
-    let text = rule(name, &setup)
+    let page = rule(name, &setup)
         .or_else(|| category(name, &setup))
         .or_else(|| role(name, &setup))
         .or_else(|| priority(name))
         .or_else(|| code(name));
-    match text {
-        Some(text) => {
-            anstream::println!("{}", text.trim_end());
+    match page {
+        Some(Page { heading, body }) => {
+            out::say(&format!("\u{1b}[1m{}\u{1b}[0m{}", visible_line(&heading), visible(body.trim_end())))?;
             Ok(exit::DONE)
         }
         None => Err(Situation::new(
@@ -27,15 +29,20 @@ pub fn run(name: &str) -> Result<u8, Situation> {
     }
 }
 
-fn rule(name: &str, setup: &Setup) -> Option<String> {
+/// What is shown. A repository's own rules and roles are text of others.
+struct Page {
+    heading: String,
+    body: String,
+}
+
+fn rule(name: &str, setup: &Setup) -> Option<Page> {
     setup.rules.get(name).map(|rule| page(&rule.file))
 }
 
-fn page(rule: &RuleFile) -> String {
+fn page(rule: &RuleFile) -> Page {
     let languages: Vec<&str> = rule.languages.iter().map(|language| language.name()).collect();
     let mut text = format!(
-        "\u{1b}[1m{}\u{1b}[0m · {} · {}\n{}\n\nWhat breaks: {}\nWhat to do:  {}\n\n{}\n",
-        rule.id,
+        " · {} · {}\n{}\n\nWhat breaks: {}\nWhat to do:  {}\n\n{}\n",
         rule.category,
         if languages.is_empty() { "any language".to_owned() } else { languages.join(", ") },
         rule.title,
@@ -56,41 +63,42 @@ fn page(rule: &RuleFile) -> String {
             }
         }
     }
-    text
+    Page { heading: rule.id.clone(), body: text }
 }
 
-fn category(name: &str, setup: &Setup) -> Option<String> {
+fn category(name: &str, setup: &Setup) -> Option<Page> {
     let (role, category) = setup.roles.iter().find_map(|role| {
         let category = role.categories.iter().find(|category| category.code.as_str().eq_ignore_ascii_case(name))?;
         Some((role, category))
     })?;
     let rules: Vec<&str> =
         setup.rules.rules.iter().filter(|rule| rule.file.category == category.code).map(|rule| rule.file.id.as_str()).collect();
-    Some(format!(
-        "\u{1b}[1m{} {}\u{1b}[0m · owned by {} · {} by default\n{}\n\n{} rules: {}",
-        category.code,
-        category.name,
+    let body = format!(
+        " · owned by {} · {} by default\n{}\n\n{} rules: {}",
         role.name,
         category.severity.emoji(),
         category.about.trim(),
         rules.len(),
         rules.join(", ")
-    ))
+    );
+    Some(Page { heading: format!("{} {}", category.code, category.name), body })
 }
 
-fn role(name: &str, setup: &Setup) -> Option<String> {
+fn role(name: &str, setup: &Setup) -> Option<Page> {
     setup.roles.iter().find(|role| role.name.as_str() == name).map(|role| {
         let categories: Vec<String> =
             role.categories.iter().map(|category| format!("  {} {}", category.code, category.name)).collect();
-        format!("\u{1b}[1m{}\u{1b}[0m\n{}\n\nOwns:\n{}\n\n{}", role.name, role.about, categories.join("\n"), role.prompt)
+        let body = format!("\n{}\n\nOwns:\n{}\n\n{}", role.about, categories.join("\n"), role.prompt);
+        Page { heading: role.name.to_string(), body }
     })
 }
 
-fn priority(name: &str) -> Option<String> {
+fn priority(name: &str) -> Option<Page> {
     let priority: Priority = name.parse().ok()?;
-    Some(format!("\u{1b}[1m{} {}\u{1b}[0m: {}", priority.emoji(), priority, priority.meaning()))
+    Some(Page { heading: format!("{} {priority}", priority.emoji()), body: format!(": {}", priority.meaning()) })
 }
 
-fn code(name: &str) -> Option<String> {
-    CODES.iter().find(|(code, _)| *code == name).map(|(code, text)| format!("\u{1b}[1m{code}\u{1b}[0m: {text}"))
+fn code(name: &str) -> Option<Page> {
+    let (code, text) = CODES.iter().find(|(code, _)| *code == name)?;
+    Some(Page { heading: (*code).to_owned(), body: format!(": {text}") })
 }

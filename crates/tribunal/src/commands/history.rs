@@ -3,6 +3,7 @@
 use super::review::{print, read_document};
 use crate::cli::{ListFormat, OutputArgs};
 use crate::situation::{Situation, exit};
+use crate::terminal::out;
 use crate::terminal::table::table;
 use crate::workspace;
 use std::sync::Arc;
@@ -12,25 +13,38 @@ use tribunal_engine::effects::ask::{Agents, Recording};
 use tribunal_engine::host::embedded::Host;
 use tribunal_store::{DocumentRow, Ledger};
 
-pub async fn ledger() -> Result<Arc<Ledger>, Situation> {
+pub async fn existing() -> Result<Option<Ledger>, Situation> {
     let repository = workspace::discover_optional()?;
-    workspace::open_ledger(&workspace::ledger_folder(repository.as_ref())).await
+    workspace::existing_ledger(&workspace::ledger_folder(repository.as_ref())).await
+}
+
+/// The ledger, to look a run up in it.
+pub async fn ledger(run: &str) -> Result<Arc<Ledger>, Situation> {
+    existing().await?.map(Arc::new).ok_or_else(|| no_run(run))
+}
+
+fn no_run(name: &str) -> Situation {
+    Situation::new("unknown-run", exit::USAGE, format!("there is no finished run `{name}` in this ledger"))
+        .help("`tribunal history` lists the runs")
 }
 
 pub async fn list(limit: u32, format: ListFormat) -> Result<u8, Situation> {
-    let rows = ledger().await?.history(i64::from(limit)).await?;
+    let rows = match existing().await? {
+        Some(ledger) => ledger.history(i64::from(limit)).await?,
+        None => Vec::new(),
+    };
     match format {
         ListFormat::Json => {
-            let entries: Vec<_> = rows
+            let entries: Vec<serde_json::Value> = rows
                 .iter()
                 .map(|row| {
                     serde_json::json!({ "run": row.run, "finished_at": row.at, "subject": row.subject, "base": row.base, "head": row.head,
                                         "outcome": row.outcome, "verdict": row.verdict, "findings": row.findings })
                 })
                 .collect();
-            anstream::println!("{}", serde_json::to_string_pretty(&entries).unwrap_or_default());
+            out::json(&entries.into())?;
         }
-        ListFormat::Text if rows.is_empty() => anstream::println!("No reviews yet. Start with: tribunal review"),
+        ListFormat::Text if rows.is_empty() => out::say("No reviews yet. Start with: tribunal review")?,
         ListFormat::Text => {
             let lines = rows.iter().map(|row| {
                 vec![
@@ -43,7 +57,7 @@ pub async fn list(limit: u32, format: ListFormat) -> Result<u8, Situation> {
                     row.subject.clone(),
                 ]
             });
-            anstream::println!("{}", table(&["RUN", "WHEN", "OUTCOME", "VERDICT", "OPEN", "HEAD", "WHAT"], lines));
+            out::say(&table(&["RUN", "WHEN", "OUTCOME", "VERDICT", "OPEN", "HEAD", "WHAT"], lines))?;
         }
     }
     Ok(exit::DONE)
@@ -59,10 +73,7 @@ fn when(millis: i64) -> String {
 pub async fn find(ledger: &Ledger, name: &str) -> Result<DocumentRow, Situation> {
     let rows = ledger.history(i64::MAX).await?;
     let mut matching = rows.into_iter().filter(|row| name == "last" || row.run.starts_with(name));
-    let found = matching.next().ok_or_else(|| {
-        Situation::new("unknown-run", exit::USAGE, format!("there is no finished run `{name}` in this ledger"))
-            .help("`tribunal history` lists the runs")
-    })?;
+    let found = matching.next().ok_or_else(|| no_run(name))?;
     if name != "last" && found.run != name && matching.next().is_some() {
         return Err(Situation::new("unknown-run", exit::USAGE, format!("several runs begin with `{name}`"))
             .help("`tribunal history` lists the runs"));
@@ -71,14 +82,14 @@ pub async fn find(ledger: &Ledger, name: &str) -> Result<DocumentRow, Situation>
 }
 
 pub async fn show(run: &str, output: &OutputArgs) -> Result<u8, Situation> {
-    let row = find(&*ledger().await?, run).await?;
+    let row = find(&*ledger(run).await?, run).await?;
     let document = read_document(&row.body, &row.run)?;
     print(&document, output)?;
     Ok(exit::DONE)
 }
 
 pub async fn replay(run: &str, output: &OutputArgs) -> Result<u8, Situation> {
-    let ledger = ledger().await?;
+    let ledger = ledger(run).await?;
     let row = find(&ledger, run).await?;
     let rules = Arc::new(RuleSet::new(Vec::new())?);
     let agents = Agents::new(Arc::clone(&ledger), workspace::scratch_root(), Recording::default());
@@ -89,7 +100,7 @@ pub async fn replay(run: &str, output: &OutputArgs) -> Result<u8, Situation> {
         (Some(replayed), Some(stored)) if replayed == stored => {
             let document = read_document(replayed, &row.run)?;
             print(&document, output)?;
-            anstream::eprintln!("Replayed {}: the same {} bytes.", row.run, stored.len());
+            out::note(&format!("Replayed {}: the same {} bytes.", row.run, stored.len()));
             Ok(exit::DONE)
         }
         _ => Err(Situation::new(

@@ -2,6 +2,7 @@
 
 use super::doctor::on_path;
 use crate::situation::{Situation, exit};
+use crate::terminal::out;
 use crate::workspace::guidance::{in_work_tree, trust};
 use crate::workspace::{self, Person};
 use std::collections::BTreeMap;
@@ -44,7 +45,7 @@ pub fn run(dry_run: bool, force: bool) -> Result<u8, Situation> {
         thinker(&|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()), &on_path),
     );
     if dry_run {
-        anstream::print!("{text}");
+        out::page(&text)?;
         return Ok(exit::DONE);
     }
     if path.exists() && !force {
@@ -54,11 +55,8 @@ pub fn run(dry_run: bool, force: bool) -> Result<u8, Situation> {
     std::fs::write(&path, &text)
         .map_err(|error| Situation::new("bad-config", exit::USAGE, format!("{} cannot be written: {error}", path.display())))?;
     trust(&repository, &Person::here(), &in_work_tree(&repository)?)?;
-    anstream::println!(
-        "Wrote .tribunal.toml ({}). Commit it, so that it holds for every change.",
-        if languages.is_empty() { "no known language yet".to_owned() } else { languages.join(", ") }
-    );
-    anstream::println!("Next: tribunal review");
+    let found = if languages.is_empty() { "no known language yet".to_owned() } else { languages.join(", ") };
+    out::say(&format!("Wrote .tribunal.toml ({found}). Commit it, so that it holds for every change.\nNext: tribunal review"))?;
     Ok(exit::DONE)
 }
 

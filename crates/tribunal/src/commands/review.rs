@@ -4,7 +4,7 @@ mod dry_run;
 
 use crate::cli::{FailLevelArg, ModeArg, OutputArgs, ReviewArgs};
 use crate::situation::{Situation, exit};
-use crate::terminal::{progress, render};
+use crate::terminal::{out, progress, render};
 use crate::workspace::{self, ENGINE, Setup, target};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -34,6 +34,14 @@ pub async fn run(args: &ReviewArgs, quiet: bool) -> Result<u8, Situation> {
 }
 
 async fn begin(args: &ReviewArgs, repository: Option<Arc<Repository>>, quiet: bool) -> Result<u8, Situation> {
+    let aside = args.dry_run.then(tempfile::tempdir).transpose().map_err(|error| {
+        Situation::new("engine-failed", exit::INCOMPLETE, format!("a temporary folder cannot be made: {error}"))
+    })?;
+    // A dry run leaves nothing in the git directory.
+    let repository = match (&aside, repository) {
+        (Some(folder), Some(repository)) => Some(Arc::new(repository.with_snapshots_in(folder.path()))),
+        (_, repository) => repository,
+    };
     let mut setup = workspace::set_up(repository.as_deref(), flag_layer(args)?)?;
     if let Some(agent) = &args.agent {
         setup.play_all(agent)?;
@@ -128,10 +136,10 @@ async fn finish(state: State, ledger: &Ledger, output: &OutputArgs, quiet: bool)
                 Situation::new("unknown-run", exit::INCOMPLETE, format!("the review {last_run} that still stands is gone"))
             })?;
             if !quiet {
-                anstream::eprintln!(
+                out::note(&format!(
                     "Nothing new since {}: the review {last_run} stands. `--mode full` reviews again.",
                     head.short()
-                );
+                ));
             }
             let document: Document = read_document(&row.body, last_run.as_str())?;
             print(&document.standing(), output)
@@ -167,7 +175,7 @@ fn request(args: &ReviewArgs, setup: &Setup, chosen: &target::Chosen) -> Result<
     };
     let context = args.context.as_deref().map(path_or_text).transpose()?;
     for text in context.iter().chain(setup.policy.context.iter()) {
-        parse_context(text)?;
+        parse_context(text)?.check(&setup.roles)?;
     }
     let test_direction = args
         .test_direction

@@ -2,9 +2,11 @@
 
 use crate::cli::{ListFormat, RulesCommand};
 use crate::situation::{Situation, exit};
+use crate::terminal::out;
 use crate::terminal::table::table;
 use crate::workspace;
 use tribunal_agent::rules::{examples, load};
+use tribunal_core::publish::visible::visible;
 
 pub fn run(command: RulesCommand) -> Result<u8, Situation> {
     match command {
@@ -20,16 +22,16 @@ pub fn run(command: RulesCommand) -> Result<u8, Situation> {
                     Err(error) => vec![error.to_string()],
                 };
                 for problem in &wrong {
-                    anstream::println!("{problem}");
+                    out::say(&visible(problem))?;
                 }
                 failures += wrong.len();
             }
-            anstream::println!(
+            out::say(&format!(
                 "{} rule file{}, {failures} failure{}",
                 files.len(),
                 if files.len() == 1 { "" } else { "s" },
                 if failures == 1 { "" } else { "s" }
-            );
+            ))?;
             Ok(if failures == 0 { exit::DONE } else { exit::FINDINGS })
         }
     }
@@ -41,7 +43,7 @@ fn list(format: ListFormat) -> Result<u8, Situation> {
     match format {
         ListFormat::Json => {
             let body: Vec<_> = rules.iter().map(|rule| &rule.file).collect();
-            anstream::println!("{}", serde_json::to_string_pretty(&body).unwrap_or_default());
+            out::json(&serde_json::json!(body))?;
         }
         ListFormat::Text => {
             let rows = rules.iter().map(|rule| {
@@ -49,7 +51,7 @@ fn list(format: ListFormat) -> Result<u8, Situation> {
                 let languages = if languages.is_empty() { "any".to_owned() } else { languages.join(", ") };
                 vec![rule.file.id.clone(), rule.file.category.0.clone(), languages, rule.file.title.clone()]
             });
-            anstream::println!("{}", table(&["RULE", "CATEGORY", "LANGUAGES", "WHAT"], rows));
+            out::say(&table(&["RULE", "CATEGORY", "LANGUAGES", "WHAT"], rows))?;
         }
     }
     Ok(exit::DONE)

@@ -2,6 +2,7 @@
 
 use crate::cli::{ListFormat, SpendArg};
 use crate::situation::{Situation, exit};
+use crate::terminal::out;
 use crate::terminal::table::table;
 use tribunal_core::call::money::Money;
 use tribunal_store::SpendBy;
@@ -13,7 +14,10 @@ pub async fn run(by: SpendArg, format: ListFormat) -> Result<u8, Situation> {
         SpendArg::Run => SpendBy::Run,
         SpendArg::Agent => SpendBy::Agent,
     };
-    let totals = super::history::ledger().await?.totals(by).await?;
+    let totals = match super::history::existing().await? {
+        Some(ledger) => ledger.totals(by).await?,
+        None => Vec::new(),
+    };
     match format {
         ListFormat::Json => {
             let entries: Vec<_> = totals
@@ -23,10 +27,10 @@ pub async fn run(by: SpendArg, format: ListFormat) -> Result<u8, Situation> {
                                         "calls_of_unknown_cost": total.unknown, "tokens": total.tokens })
                 })
                 .collect();
-            anstream::println!("{}", serde_json::to_string_pretty(&entries).unwrap_or_default());
+            out::say(&format!("{}", serde_json::to_string_pretty(&entries).unwrap_or_default()))?;
         }
         ListFormat::Text if totals.is_empty() => {
-            anstream::println!("Nothing was spent: no model and no agent CLI was asked yet.")
+            out::say(&format!("Nothing was spent: no model and no agent CLI was asked yet."))?
         }
         ListFormat::Text => {
             let rows = totals.iter().map(|total| {
@@ -38,7 +42,7 @@ pub async fn run(by: SpendArg, format: ListFormat) -> Result<u8, Situation> {
                 };
                 vec![total.name.clone(), total.calls.to_string(), total.tokens.to_string(), cost]
             });
-            anstream::println!("{}", table(&["WHAT", "CALLS", "TOKENS", "COST"], rows));
+            out::say(&format!("{}", table(&["WHAT", "CALLS", "TOKENS", "COST"], rows)))?;
         }
     }
     Ok(exit::DONE)

@@ -5,7 +5,7 @@ use tribunal_core::combine::finding::{Finding, FindingOrigin};
 use tribunal_core::findings::anchor::Side;
 use tribunal_core::findings::scale::Priority;
 
-pub fn frame(finding: &Finding, renderer: &Renderer) -> String {
+pub fn frame(finding: &Finding, renderer: &Renderer, width: usize) -> String {
     let level = match finding.p_code {
         Priority::P0 => Level::ERROR.with_name("P0"),
         Priority::P1 => Level::WARNING.with_name("P1"),
@@ -29,7 +29,7 @@ pub fn frame(finding: &Finding, renderer: &Renderer) -> String {
         .line_start(finding.line_start as usize)
         .path(path.as_str())
         .annotation(AnnotationKind::Primary.span(range));
-    let (breaks, fix) = (wrapped(&finding.failure_mode), wrapped(&finding.mitigation));
+    let (breaks, fix) = (wrapped(&finding.failure_mode, width), wrapped(&finding.mitigation, width));
     let mut group = Group::with_title(level.primary_title(title.as_str()))
         .element(snippet)
         .element(Level::ERROR.with_name("breaks").message(breaks.as_str()));
@@ -37,12 +37,15 @@ pub fn frame(finding: &Finding, renderer: &Renderer) -> String {
         group = group.element(Level::HELP.with_name("fix").message(fix.as_str()));
     }
     let agents: std::collections::BTreeSet<&str> = finding.agreement.iter().map(|voice| voice.agent.as_str()).collect();
-    let facts = format!(
-        "{} · blast {} · confidence {} · by {}{carried}",
-        finding.justification.word(),
-        finding.blast.word(),
-        finding.confidence.word(),
-        agents.into_iter().collect::<Vec<_>>().join(", ")
+    let facts = wrapped(
+        &format!(
+            "{} · blast {} · confidence {} · by {}{carried}",
+            finding.justification.word(),
+            finding.blast.word(),
+            finding.confidence.word(),
+            agents.into_iter().collect::<Vec<_>>().join(", ")
+        ),
+        width,
     );
     group = group.element(Level::NOTE.message(facts.as_str()));
     let mut notes: Vec<String> = finding.also.iter().map(|also| format!("also: {also}")).collect();
@@ -53,12 +56,18 @@ pub fn frame(finding: &Finding, renderer: &Renderer) -> String {
         let ids: Vec<String> = finding.related.iter().map(ToString::to_string).collect();
         notes.push(format!("see also {}", ids.join(", ")));
     }
-    let notes: Vec<String> = notes.iter().map(|note| wrapped(note)).collect();
+    let notes: Vec<String> = notes.iter().map(|note| wrapped(note, width)).collect();
     for note in &notes {
         group = group.element(Level::NOTE.message(note.as_str()));
     }
     renderer.render(&[group])
 }
+
+/// What stands before a sentence in a frame: the number of the line, `= breaks: `.
+const MARGIN: usize = 16;
+/// Longer lines are hard to read, and shorter ones are no lines.
+const WIDEST: usize = 100;
+const NARROWEST: usize = 20;
 
 /// The code without the blanks around it.
 fn marked(source: &str) -> std::ops::Range<usize> {
@@ -67,12 +76,12 @@ fn marked(source: &str) -> std::ops::Range<usize> {
 }
 
 /// Long sentences over several lines: a frame is read, not scrolled sideways.
-fn wrapped(text: &str) -> String {
-    const WIDTH: usize = 100;
+fn wrapped(text: &str, width: usize) -> String {
+    let width = width.saturating_sub(MARGIN).clamp(NARROWEST, WIDEST);
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
         match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= WIDTH => {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
                 line.push(' ');
                 line.push_str(word);
             }
@@ -89,8 +98,10 @@ mod tests {
     #[test]
     fn long_sentences_are_wrapped_and_no_word_is_lost() {
         let text = "word ".repeat(60);
-        let lines = wrapped(&text);
-        assert!(lines.lines().count() > 1 && lines.lines().all(|line| line.len() <= 100));
-        assert_eq!(lines.split_whitespace().count(), 60);
+        for (terminal, longest) in [(40, 24), (80, 64), (500, 100), (1, 20)] {
+            let lines = wrapped(&text, terminal);
+            assert!(lines.lines().count() > 1 && lines.lines().all(|line| line.len() <= longest), "{terminal}: {lines}");
+            assert_eq!(lines.split_whitespace().count(), 60);
+        }
     }
 }

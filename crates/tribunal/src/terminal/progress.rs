@@ -1,10 +1,12 @@
 //! One line per reviewer while it looks. Only on a terminal; a pipe or `--quiet` stays silent.
 
+use super::out;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use std::collections::BTreeMap;
 use std::io::IsTerminal as _;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use tribunal_core::publish::visible::visible_line;
 use tribunal_engine::{Listener, Progress};
 
 pub struct Reporter {
@@ -27,7 +29,7 @@ impl Reporter {
         let (lines, quiet) = (self.lines.clone(), self.quiet);
         Arc::new(move |progress| match (&lines, progress) {
             (Some(lines), progress) => lines.show(progress),
-            (None, Progress::Waiting { on }) if !quiet => anstream::eprintln!("waiting for {on}"),
+            (None, Progress::Waiting { on }) if !quiet => out::note(&format!("waiting for {on}")),
             (None, _) => {}
         })
     }
@@ -69,7 +71,7 @@ impl Lines {
     fn begin(&self, name: &str, text: &str) {
         let style =
             ProgressStyle::with_template("{spinner} {msg} {elapsed}").unwrap_or_else(|_| ProgressStyle::default_spinner());
-        let bar = self.all.add(ProgressBar::new_spinner().with_style(style).with_message(text.to_owned()));
+        let bar = self.all.add(ProgressBar::new_spinner().with_style(style).with_message(visible_line(text)));
         bar.enable_steady_tick(Duration::from_millis(100));
         if let Ok(mut bars) = self.bars.lock() {
             bars.insert(name.to_owned(), bar);
@@ -81,7 +83,7 @@ impl Lines {
         match (bar, text) {
             (Some(bar), Some(text)) => {
                 bar.set_style(ProgressStyle::with_template("{msg}").unwrap_or_else(|_| ProgressStyle::default_spinner()));
-                bar.finish_with_message(text);
+                bar.finish_with_message(visible_line(&text));
             }
             (Some(bar), None) => bar.finish_and_clear(),
             (None, _) => {}

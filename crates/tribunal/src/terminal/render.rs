@@ -1,54 +1,29 @@
 //! The result, in the format that was asked for.
 
 use super::frame::frame;
+use super::{file, out};
 use crate::cli::{Format, OutputArgs};
-use crate::situation::{Situation, exit};
+use crate::situation::Situation;
 use annotate_snippets::Renderer;
 use std::collections::BTreeMap;
-use std::io::Write as _;
 use tribunal_core::combine::verdict::{Outcome, Verdict};
+use tribunal_core::publish::visible::{in_json, on_terminal};
 use tribunal_core::publish::{rdjson::rdjson, sarif::sarif, sticky::markdown};
 use tribunal_core::report::document::Document;
 use tribunal_core::report::receipt::{FileEnd, SeatState};
 
 pub fn write(document: &Document, output: &OutputArgs) -> Result<(), Situation> {
     let text = match output.format {
-        Format::Text => text(&document.for_display()),
-        Format::Json => document.to_json(),
-        Format::Sarif => sarif(document),
-        Format::Rdjson => rdjson(document),
+        Format::Text => on_terminal(&text(&document.for_display(), width(output))),
+        Format::Json => in_json(&document.to_json()),
+        Format::Sarif => in_json(&sarif(document)),
+        Format::Rdjson => in_json(&rdjson(document)),
         Format::Markdown => markdown(&document.for_display()),
     };
     match &output.output {
-        None => {
-            let mut stdout = anstream::stdout().lock();
-            stdout
-                .write_all(text.as_bytes())
-                .and_then(|()| stdout.flush())
-                .or_else(unless_closed)
-                .map_err(|error| Situation::new("engine-failed", exit::INCOMPLETE, format!("standard output: {error}")))
-        }
-        Some(path) => {
-            let plain = anstream::adapter::strip_str(&text).to_string();
-            // Written beside and moved over, so that a full disk never leaves half a report.
-            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(std::path::Path::new("."));
-            let failed = |error: std::io::Error| {
-                Situation::new("engine-failed", exit::USAGE, format!("{} cannot be written: {error}", path.display()))
-                    .help("the review itself is kept: tribunal show last")
-            };
-            let draft = folder.join(format!(".tribunal-{}", std::process::id()));
-            std::fs::write(&draft, plain).and_then(|()| std::fs::rename(&draft, path)).map_err(|error| {
-                let _ = std::fs::remove_file(&draft);
-                failed(error)
-            })?;
-            Ok(())
-        }
+        None => out::write(&text),
+        Some(path) => file::write(path, &anstream::adapter::strip_str(&text).to_string()),
     }
-}
-
-/// `tribunal review | head` has seen enough; that is no error.
-fn unless_closed(error: std::io::Error) -> std::io::Result<()> {
-    if error.kind() == std::io::ErrorKind::BrokenPipe { Ok(()) } else { Err(error) }
 }
 
 const BOLD: &str = "\u{1b}[1m";
@@ -58,12 +33,20 @@ const YELLOW: &str = "\u{1b}[33m";
 const GREEN: &str = "\u{1b}[32m";
 const RESET: &str = "\u{1b}[0m";
 
-pub fn text(document: &Document) -> String {
+/// A pipe and a file have no width.
+fn width(output: &OutputArgs) -> Option<usize> {
+    let terminal = terminal_size::terminal_size_of(std::io::stdout()).filter(|_| output.output.is_none());
+    terminal.map(|(width, _)| usize::from(width.0))
+}
+
+pub fn text(document: &Document, width: Option<usize>) -> String {
     let coloured = anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never;
     let renderer = if coloured { Renderer::styled() } else { Renderer::plain() };
+    // Without a width the renderer keeps its own idea of how much code to show.
+    let renderer = width.map_or_else(|| renderer.clone(), |width| renderer.clone().term_width(width.max(20)));
     let mut out = String::new();
     for finding in &document.findings {
-        out.push_str(&frame(finding, &renderer));
+        out.push_str(&frame(finding, &renderer, width.unwrap_or(usize::MAX)));
         out.push_str("\n\n");
     }
     for gap in &document.spec_gaps {
@@ -114,6 +97,7 @@ fn skipped(document: &Document) -> String {
         match account.ended {
             FileEnd::Skipped(reason) => groups.entry(reason.words()).or_default().push(account.path.as_str()),
             FileEnd::LinesOnly => groups.entry("generated, lines only").or_default().push(account.path.as_str()),
+            FileEnd::Unread => groups.entry("not read by anyone").or_default().push(account.path.as_str()),
             FileEnd::Reviewed | FileEnd::Unchanged => {}
         }
     }

@@ -4,7 +4,8 @@ use crate::cli::ReviewArgs;
 use crate::situation::{Situation, exit};
 use std::io::Read as _;
 use tribunal_core::findings::key::sha256_hex;
-use tribunal_core::ids::{RepoPath, Sha};
+use tribunal_core::ids::Sha;
+use tribunal_core::plan::files::LeftOut;
 use tribunal_core::procedure::review::Target;
 use tribunal_forge::git::{GitError, Repository};
 
@@ -15,7 +16,7 @@ pub struct Chosen {
     /// The bytes of a bare diff.
     pub patch: Option<Vec<u8>>,
     /// Untracked files that were too large to take in.
-    pub left_out: Vec<RepoPath>,
+    pub left_out: Vec<LeftOut>,
 }
 
 pub fn choose(

@@ -61,6 +61,18 @@ fn a_flag_skips_files_for_one_run() {
     assert_eq!(review.found(), [format!("app.py:{SHARED_LIST_RULE}")]);
 }
 
+/// The flag leaves more out than the configuration does, never less.
+#[test]
+fn a_flag_adds_to_what_the_configuration_skips() {
+    let sandbox = Sandbox::on_feature_from(&[("app.py", ""), (".tribunal.toml", "[files]\nskip = [\"other.py\"]\n")]);
+    for path in ["app.py", "other.py", "docs/x.py"] {
+        sandbox.write(path, NO_TLS);
+    }
+    let review = sandbox.review(&["--skip", "docs/**"]).ends_with(1);
+    assert_eq!(review.found(), [format!("app.py:{NO_TLS_RULE}")]);
+    assert_eq!((review.ended("other.py"), review.ended("docs/x.py")), ("configured".to_owned(), "configured".to_owned()));
+}
+
 /// Design rule 1: a change of which nothing was read is not clean.
 #[test]
 fn a_change_of_which_nothing_was_read_is_not_green() {
@@ -117,6 +129,38 @@ fn a_monstrous_untracked_file_makes_the_review_incomplete() {
     sandbox.write("app.py", SHARED_LIST);
     let run = sandbox.tribunal(&["review"]).ends_with(3);
     run.prints("untracked.txt");
+}
+
+/// Issue 3, point 2: what is skipped by rule is skipped at any size, committed or not; and attributes do not decide what is binary.
+#[test]
+fn size_does_not_matter_for_what_is_skipped_by_rule() {
+    for committed in [true, false] {
+        let sandbox = Sandbox::on_feature();
+        sandbox.configure_person("[files]\nmax_bytes = 10000\n");
+        sandbox.write("video.mp4", [0_u8, 1, 2, 3].repeat(5000));
+        sandbox.write("package-lock.json", "x\n".repeat(10_000));
+        sandbox.write("vendor/lib.py", "x\n".repeat(10_000));
+        sandbox.write("web/app.min.js", "x\n".repeat(10_000));
+        sandbox.write("app.py", SHARED_LIST);
+        if committed {
+            sandbox.commit("Large things");
+        }
+        let review = sandbox.review(&[]).ends_with(0);
+        for (path, ended) in [
+            ("video.mp4", "binary"),
+            ("package-lock.json", "lock-file"),
+            ("vendor/lib.py", "vendored"),
+            ("web/app.min.js", "generated"),
+        ] {
+            assert_eq!(review.ended(path), ended, "{path}, committed: {committed}");
+        }
+        sandbox.write(".gitattributes", "*.txt binary\n");
+        sandbox.write("large.txt", "x\n".repeat(10_000));
+        if committed {
+            sandbox.commit("A large text that calls itself binary");
+        }
+        assert_eq!(sandbox.review(&[]).ends_with(3).ended("large.txt"), "too-large", "committed: {committed}");
+    }
 }
 
 /// Issue 3, bad input: 10,000 files.

@@ -225,6 +225,18 @@ fn a_directive_without_a_reason_is_refused() {
     Sandbox::with_shared_list().tribunal(&["review", "--context", "lower E* to P3"]).ends_with(2).says("bad-context");
 }
 
+/// PR-21, PR-77: a directive for a category that nobody owns would do nothing, in silence; wherever it stands.
+#[test]
+fn a_directive_for_an_unknown_category_is_refused() {
+    let sandbox = Sandbox::with_shared_list();
+    for directive in ["raise Q9 to P0: x", "never lower SS1: pci", "never lower s1: pci"] {
+        sandbox.tribunal(&["review", "--context", directive]).ends_with(2).says("bad-context");
+    }
+    sandbox.tribunal(&["review", "--context", "lower Z* to P3: x"]).ends_with(2).says("known are S1, S2");
+    sandbox.configure_person("[review]\ncontext = \"never lower SS1: pci\"\n");
+    sandbox.tribunal(&["review"]).ends_with(2).says("SS1");
+}
+
 /// PR-19: what looks like a path and is none is never taken for the spec itself.
 #[test]
 fn a_spec_file_that_is_not_there_is_refused() {
@@ -237,7 +249,7 @@ fn an_output_that_cannot_be_written_keeps_the_review() {
     let sandbox = Sandbox::with_shared_list();
     sandbox
         .tribunal(&["review", "--output", "/nonexistent/report.txt"])
-        .ends_with(2)
+        .ends_with(3)
         .says("/nonexistent/report.txt")
         .says("tribunal show");
     sandbox.tribunal(&["show", "last"]).ends_with(0).prints("py-mutable-default-argument");
@@ -258,7 +270,7 @@ fn a_damaged_ledger_is_not_an_empty_one() {
     .unwrap();
     let run = sandbox.tribunal(&["history"]);
     assert_eq!((run.code, run.stdout.as_str()), (3, ""), "{}", run.stderr);
-    sandbox.tribunal(&["review"]).ends_with(3).says("ledger");
+    sandbox.tribunal(&["review"]).ends_with(3).says("ledger-damaged").says("rm -r .git/tribunal");
 }
 
 /// Reviewing a bare repository's commits works; its work tree does not exist.

@@ -57,6 +57,31 @@ fn doctor_works_outside_of_a_repository() {
     sandbox.tribunal_in(&sandbox.outside(), &["doctor"]).ends_with(0).prints("--stdin");
 }
 
+/// A role that no rule speaks for would fail its seat; the spec auditor is only called with a spec.
+#[test]
+fn doctor_knows_which_roles_the_rules_cannot_play() {
+    let sandbox = Sandbox::on_feature();
+    sandbox
+        .tribunal(&["doctor"])
+        .ends_with(0)
+        .prints("- spec-auditor is played by rules (rules), but the built-in rules cannot read a spec");
+    let role = "---\nname: keeper\nabout: Keeps.\ncategories:\n  - { code: K1, name: Kept, slug: kept, severity: suggestion }\n---\nLook.\n";
+    sandbox.write(".tribunal/reviewers/keeper.md", role);
+    sandbox.tribunal(&["trust", "--yes"]).ends_with(0);
+    sandbox
+        .tribunal(&["doctor"])
+        .ends_with(2)
+        .prints("✗ keeper is played by rules (rules), but no rule speaks of keeper's categories");
+}
+
+/// A repository that git refuses is a line of the examination, not its end.
+#[test]
+fn doctor_reports_a_repository_that_git_refuses() {
+    let sandbox = Sandbox::on_feature();
+    sandbox.write(".git/config", "[core\n");
+    sandbox.tribunal(&["doctor"]).ends_with(2).prints("✗ git rev-parse failed: ").prints("sandbox for agents and linters");
+}
+
 #[test]
 fn doctor_finds_what_is_broken() {
     let sandbox = Sandbox::with_shared_list();

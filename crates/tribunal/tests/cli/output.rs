@@ -165,7 +165,10 @@ fn rdjson_is_valid_against_reviewdogs_schema() {
     validates(RDJSON_SCHEMA, &rdjson);
     let diagnostics = rdjson["diagnostics"].as_array().unwrap();
     let open = sandbox.tribunal(&["show", "--format", "json"]).json()["findings"].as_array().unwrap().len();
-    assert_eq!(diagnostics.len(), open);
+    // PR-6: the reviewer that failed is told as well.
+    assert_eq!(diagnostics.len(), open + 1);
+    let failed = diagnostics.iter().find(|diagnostic| diagnostic["code"]["value"] == "reviewer-failed").unwrap();
+    assert!(str_of(failed, "message").contains("sdet (helper) failed"), "{failed}");
     let tls = diagnostics.iter().find(|diagnostic| diagnostic["code"]["value"] == NO_TLS_RULE).unwrap();
     assert_eq!((str_of(tls, "severity"), str_of(&tls["location"], "path")), ("ERROR", "odd name ü#%.py"));
     assert_eq!(tls["location"]["range"]["start"]["line"], 5);
@@ -209,6 +212,19 @@ fn markdown_makes_foreign_text_inert() {
     }
 }
 
+/// Design rules 6 and 9: code between backticks is code as Markdown sees it, so nothing gets out beside it.
+#[test]
+fn markdown_matches_backticks_as_its_readers_do() {
+    let sandbox = Sandbox::with_shared_list();
+    let hostile =
+        claim("E1", "    return items", "`` a ` b `` <img src=x onerror=alert(1)> <!-- pr-review:finding-id=F9 --> @octocat `");
+    sandbox.seat("staff-engineer", &answering(&json!({ "findings": [hostile] })));
+    let run = sandbox.tribunal(&["review", "--format", "markdown"]).ends_with(0);
+    for live in ["<img", "finding-id=F9 -->", "@octocat"] {
+        assert!(!run.stdout.contains(live), "{live} in\n{}", run.stdout);
+    }
+}
+
 /// Design rule 6: a path or a message cannot move the cursor or colour a person's terminal.
 #[test]
 fn control_characters_of_a_change_never_reach_the_output() {
@@ -221,6 +237,41 @@ fn control_characters_of_a_change_never_reach_the_output() {
         assert!(!run.stdout.contains("\u{1b}[2J") && !run.stdout.contains("evil\u{1b}[31m"), "{format}: {:?}", run.stdout);
         assert!(!run.stdout.contains('\u{7}'), "{format}");
     }
+}
+
+/// Design rule 6: no command shows a name, a path or a message of others raw, on whichever stream.
+#[test]
+fn no_command_shows_control_characters_of_others() {
+    let sandbox = Sandbox::on_feature();
+    sandbox.git(&["checkout", "--quiet", "-b", "turned\u{202e}around"]);
+    sandbox.write("a\u{1b}[31m\nb.py", NO_TLS);
+    sandbox.write(".tribunal.toml", "[review]\nfail_level = \"never\"\n");
+    let role = "---\nname: keeper\nabout: \"Keeps \\e[2K.\"\ncategories:\n  - { code: K1, name: Kept, slug: kept, severity: suggestion }\n---\nLook \u{1b}[2K\rwell.\n";
+    sandbox.write(".tribunal/reviewers/keeper.md", role);
+    sandbox.tribunal(&["trust", "--yes"]).ends_with(0);
+    for args in [
+        &["review", "--dry-run"][..],
+        &["review"],
+        &["review", "--format", "json"],
+        &["show", "--format", "sarif"],
+        &["history"],
+        &["history", "--format", "json"],
+        &["compare", "last", "last", "--format", "json"],
+        &["explain", "keeper"],
+        &["doctor"],
+        &["config", "show"],
+        &["review", "--base", "no\u{1b}[2K\u{202e}where"],
+    ] {
+        let mut all = args.to_vec();
+        all.extend(["--color", "always"]);
+        let run = sandbox.tribunal(&all);
+        for shown in [&run.stdout, &run.stderr] {
+            assert!(!shown.contains(['\r', '\u{202e}']) && !shown.contains("\u{1b}[2K"), "{args:?}: {shown:?}");
+            assert!(!shown.contains("\u{1b}[31m\n") && !shown.contains("31m\nb.py"), "{args:?}: {shown:?}");
+        }
+    }
+    sandbox.tribunal(&["review", "--dry-run"]).prints("a<U+001B>[31m<U+000A>b.py");
+    sandbox.tribunal(&["explain", "keeper"]).ends_with(0).prints("Look <U+001B>[2K<U+000D>well.");
 }
 
 /// Design section 8: `--output FILE`.
@@ -245,6 +296,96 @@ fn an_output_file_is_readable_like_any_other() {
     sandbox.tribunal(&["review", "--output", file.to_str().unwrap()]).ends_with(0);
     let mode = |path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&file), mode(&usual));
+}
+
+/// A link is followed: what it leads to is replaced, with its rights, and the link stays.
+#[test]
+fn output_follows_links_and_keeps_rights() {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    let sandbox = Sandbox::with_shared_list();
+    let (real, link) = (sandbox.outside().join("real.json"), sandbox.outside().join("link"));
+    fs::write(&real, "old").unwrap();
+    fs::set_permissions(&real, fs::Permissions::from_mode(0o640)).unwrap();
+    symlink("real.json", &link).unwrap();
+    symlink("missing.json", sandbox.outside().join("dangling")).unwrap();
+    for name in ["link", "dangling"] {
+        let path = sandbox.outside().join(name);
+        sandbox.tribunal(&["review", "--format", "json", "-o", path.to_str().unwrap()]).ends_with(0);
+        assert!(fs::symlink_metadata(&path).unwrap().is_symlink(), "{name}");
+    }
+    for name in ["real.json", "missing.json"] {
+        assert!(fs::read_to_string(sandbox.outside().join(name)).unwrap().contains("\"version\": 1"), "{name}");
+    }
+    assert_eq!(fs::metadata(&real).unwrap().permissions().mode() & 0o777, 0o640);
+    assert_eq!(fs::read_dir(sandbox.outside()).unwrap().count(), 4, "no draft is left");
+}
+
+/// A pipe is written to and stays a pipe.
+#[test]
+fn output_writes_into_a_pipe() {
+    use std::os::unix::fs::FileTypeExt as _;
+    let sandbox = Sandbox::with_shared_list();
+    let pipe = sandbox.outside().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let (sender, read) = std::sync::mpsc::channel();
+    let reader = pipe.clone();
+    std::thread::spawn(move || sender.send(fs::read_to_string(reader)));
+    sandbox.tribunal(&["review", "--format", "json", "-o", pipe.to_str().unwrap()]).ends_with(0);
+    let text = read.recv_timeout(std::time::Duration::from_secs(60)).expect("nothing was written into the pipe").unwrap();
+    assert!(text.contains(SHARED_LIST_RULE));
+    assert!(fs::symlink_metadata(&pipe).unwrap().file_type().is_fifo());
+}
+
+/// `/dev/stdout` means the open descriptor, also where that is a file, and also where a shell appends to it.
+#[test]
+fn output_writes_to_an_open_descriptor() {
+    let sandbox = Sandbox::with_shared_list();
+    let log = sandbox.outside().join("log");
+    for name in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"] {
+        fs::write(&log, "before\n").unwrap();
+        let stdout = fs::OpenOptions::new().append(true).open(&log).unwrap();
+        let mut command = sandbox.command(&["review", "--output", name]);
+        assert!(command.stdout(stdout).status().unwrap().success());
+        let text = fs::read_to_string(&log).unwrap();
+        assert!(text.starts_with("before\n") && text.contains(SHARED_LIST_RULE), "{name}: {text}");
+    }
+}
+
+/// Design section 8: a result that cannot be written has one exit code, whichever way it was to go.
+#[test]
+fn a_result_that_cannot_be_written_is_incomplete() {
+    let sandbox = Sandbox::with_shared_list();
+    sandbox
+        .tribunal(&["review", "--output", "/nonexistent/report"])
+        .ends_with(3)
+        .says("output-failed")
+        .says("tribunal show last");
+    sandbox.tribunal(&["review", "--output", sandbox.outside().to_str().unwrap()]).ends_with(3).says("cannot be written");
+    for args in [
+        &["review"][..],
+        &["review", "--dry-run"],
+        &["history"],
+        &["history", "--format", "json"],
+        &["show"],
+        &["compare", "last", "last"],
+        &["rules", "list"],
+        &["config", "show"],
+        &["explain", "S1"],
+        &["doctor"],
+        &["trust"],
+        &["init", "--dry-run"],
+        &["schema", "report"],
+        &["completions", "bash"],
+        &["man"],
+        &["--help"],
+        &["--version"],
+    ] {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let output = sandbox.command(args).stdout(full).output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(3), "{args:?}: {stderr}");
+        assert!(stderr.contains("standard output cannot be written") && !stderr.contains("panicked"), "{args:?}: {stderr}");
+    }
 }
 
 /// Design section 8: stdout for results, stderr for talk.
@@ -300,16 +441,13 @@ fn formats_for_machines_have_no_colour() {
 #[test]
 fn a_closed_pipe_is_no_error() {
     let sandbox = Sandbox::with_shared_list();
-    let mut child = sandbox
-        .command(&["rules", "list"])
-        .stdin(std::process::Stdio::null())
-        .stdout(std::process::Stdio::piped())
-        .stderr(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
-    drop(child.stdout.take());
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
+    for args in [&["rules", "list"][..], &["review"], &["history"], &["completions", "bash"], &["man"], &["--help"]] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let output = sandbox.command(args).stdin(std::process::Stdio::null()).stdout(writer).output().unwrap();
+        assert_eq!(String::from_utf8(output.stderr).unwrap(), "", "{args:?}");
+        assert_eq!(output.status.code(), Some(0), "{args:?}");
+    }
 }
 
 /// Design section 8: the fail level decides between 0 and 1, and nothing else.

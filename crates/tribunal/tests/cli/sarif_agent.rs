@@ -43,6 +43,21 @@ fn a_result_on_an_old_line_is_left_alone() {
     assert!(sandbox.review(&[]).ends_with(0).found().is_empty());
 }
 
+/// Design rule 2: what is not kept is counted, also where a result lies outside of the change; and a byte order mark does no harm.
+#[test]
+fn results_outside_of_the_change_are_counted() {
+    let sandbox = Sandbox::with_shared_list();
+    let file = sandbox.outside().join("lint.sarif");
+    seat_linter(&sandbox, &format!("file = \"{}\"", file.display()));
+    for uri in ["../n.py", "file:///etc/passwd", "other.py"] {
+        std::fs::write(&file, format!("\u{feff}{}", sarif(uri, 1))).unwrap();
+        let review = sandbox.review(&["--mode", "full"]).ends_with(0);
+        assert_eq!(review.json["subagent_failures"], json!([]), "{uri}");
+        assert_eq!(review.json["receipt"]["dropped"], json!({ "not-in-change": 1 }), "{uri}");
+        assert_eq!(review.json["dropped"], json!([]), "a linter speaks of the whole tree; it is counted, not listed");
+    }
+}
+
 /// A linter runs in a copy of the changed tree, not in the checkout, and its exit code of 1 means results.
 #[test]
 fn a_linter_is_run_in_a_copy_of_the_change() {

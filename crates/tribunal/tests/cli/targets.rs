@@ -448,7 +448,11 @@ fn a_dry_run_reads_and_records_nothing() {
         .prints("security-reviewer played by rules")
         .prints("spec-auditor not called");
     assert!(!run.stdout.contains(SHARED_LIST_RULE));
+    sandbox.git(&["add", "Cargo.lock"]);
+    sandbox.tribunal(&["review", "--dry-run", "--staged"]).ends_with(0).prints("Cargo.lock");
     sandbox.tribunal(&["history"]).prints("No reviews yet");
+    sandbox.tribunal(&["show"]).ends_with(2).says("unknown-run");
+    assert!(!sandbox.path().join(".git/tribunal").exists(), "who only looks leaves nothing behind");
 }
 
 /// PR-58: the evidence is the line of the diff, verbatim.
@@ -458,4 +462,16 @@ fn a_finding_quotes_its_line() {
     let finding = review.finding(SHARED_LIST_RULE);
     assert_eq!(finding["evidence"], SHARED_LIST_LINE);
     assert_eq!((finding["line_start"].as_u64(), finding["id"].as_str()), (Some(1), Some("F1")));
+}
+
+/// Issue 3, point 5: deleting the file is a way to delete its tests.
+#[test]
+fn deleting_a_whole_test_file_is_seen() {
+    let tests = "from cart import total\n\n\ndef test_total_of_nothing():\n    assert total([]) == 0\n\n\ndef test_total():\n    assert total([1]) == 1\n";
+    let sandbox =
+        Sandbox::on_feature_from(&[("cart.py", "def total(items):\n    return sum(items)\n"), ("tests/test_cart.py", tests)]);
+    sandbox.write("cart.py", "def total(items):\n    return sum(items) + 1\n");
+    sandbox.git(&["rm", "--quiet", "tests/test_cart.py"]);
+    sandbox.commit("Change it, and drop its tests");
+    assert_eq!(sandbox.review(&[]).found(), ["tests/test_cart.py:test-deleted"]);
 }

@@ -30,7 +30,7 @@ pub fn check(scope: &Scope<'_>) -> Vec<Claim> {
     if loses_source(scope.change) {
         return Vec::new();
     }
-    let lost: Vec<Lost<'_>> = scope.files().filter(|file| holds_tests(file)).flat_map(lost_tests).collect();
+    let lost: Vec<Lost<'_>> = scope.files_and_deleted().filter(|file| holds_tests(file)).flat_map(lost_tests).collect();
     if lost.is_empty() {
         return Vec::new();
     }

@@ -15,7 +15,7 @@ use crate::prompt::prompts_hash;
 use crate::publish::summary::{Partial, summary_line};
 use crate::report::document::{Document, SeatFailure};
 use crate::report::receipt::{
-    Bill, Coverage, FileEnd, Receipt, RulesDepth, SeatReceipt, SeatState, SecondOpinionReceipt, account,
+    Bill, Coverage, FileEnd, Read, Receipt, RulesDepth, SeatReceipt, SeatState, SecondOpinionReceipt, account,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -34,17 +34,21 @@ pub fn document(
         (combined.findings, refuted) = opinion::apply(findings, &opinion.agent, &opinion.opinions);
     }
     let failures = failures(&plan, &answers);
-    let coverage = coverage(&plan, &answers);
+    let coverage = coverage(request, &plan, &answers);
     let capped = opinion.as_ref().is_some_and(|opinion| matches!(opinion.state, SeatState::OverBudget { .. }));
     let complete = failures.is_empty() && !coverage.has_hole() && !capped;
+    let someone_looked = answers.values().any(SeatAnswer::has_looked);
     let gaps = combined.spec_gaps.len();
-    let tier = tier(&combined.findings, gaps);
+    let tier = tier(&combined.findings, gaps, someone_looked);
     let outcome = outcome(&combined.findings, gaps, complete);
     let verdict = verdict(&combined.findings, &combined.missing_prerequisites, complete);
     let partial = Partial::new(&failures, plan.panel.standing().count(), coverage.holes().count());
     let mut dropped_counts = BTreeMap::new();
     for dropped in &combined.dropped {
         *dropped_counts.entry(dropped.reason).or_insert(0) += 1;
+    }
+    for (reason, count) in answers.values().flat_map(|answer| &answer.report.left_alone) {
+        *dropped_counts.entry(*reason).or_insert(0) += count;
     }
     let seats = seats(request, &plan, &answers);
     let second_opinion = opinion.map(|opinion| second_opinion(&opinion, refuted.len()));
@@ -182,7 +186,7 @@ fn seats(request: &Request, plan: &Plan, answers: &BTreeMap<String, SeatAnswer>)
                 state: answer.state.clone(),
                 replaced_by: plan.panel.replaced.get(&seat.to_string()).map(|seat| seat.agent.clone()),
                 findings: answer.report.findings.len() as u32,
-                dropped: answer.report.dropped.len() as u32,
+                dropped: answer.report.dropped.len() as u32 + answer.report.left_alone.values().sum::<u32>(),
                 reading: answer.reading,
                 calls: answer.spend.calls,
                 usage: answer.spend.usage,
@@ -192,7 +196,16 @@ fn seats(request: &Request, plan: &Plan, answers: &BTreeMap<String, SeatAnswer>)
         .collect()
 }
 
-fn coverage(plan: &Plan, answers: &BTreeMap<String, SeatAnswer>) -> Coverage {
+fn coverage(request: &Request, plan: &Plan, answers: &BTreeMap<String, SeatAnswer>) -> Coverage {
+    let mut unread: Vec<BTreeSet<&RepoPath>> = Vec::new();
+    let mut rules_looked = false;
+    for seat in &plan.panel.seats {
+        if let Some(answer) = answers.get(&seat.to_string()).filter(|answer| answer.has_looked()) {
+            unread.push(answer.report.unread.iter().map(|unread| &unread.path).collect());
+            rules_looked |= matches!(request.policy.agents.get(&seat.agent), Some(AgentConfig::Rules {}));
+        }
+    }
+    let read = |path: &RepoPath| Read { whole: unread.iter().any(|unread| !unread.contains(path)), lines: rules_looked };
     let mut depths: BTreeMap<&RepoPath, RulesDepth> = BTreeMap::new();
     for answer in answers.values() {
         for (path, depth) in &answer.depths {
@@ -203,7 +216,10 @@ fn coverage(plan: &Plan, answers: &BTreeMap<String, SeatAnswer>) -> Coverage {
     Coverage::new(
         plan.files
             .iter()
-            .map(|planned| account(&planned.file, planned.disposition, planned.in_scope, depths.get(&planned.file.path).copied()))
+            .map(|planned| {
+                let path = &planned.file.path;
+                account(&planned.file, planned.disposition, planned.in_scope, read(path), depths.get(path).copied())
+            })
             .collect(),
     )
 }

@@ -134,7 +134,8 @@ fn when_all_fail_nothing_is_approved() {
     let done = document(play(state, answers));
     assert_eq!(done.exit_code(), 3);
     assert!(done.summary_line.contains("3/3 reviewers failed"), "{}", done.summary_line);
-    assert!(!done.summary_line.contains("Approved"));
+    assert!(!done.summary_line.contains("Approved") && done.summary_line.contains("Not reviewed"));
+    assert_eq!((done.receipt.coverage.reviewed, done.receipt.coverage.unread), (0, 1));
 }
 
 /// Coverage: a file that was too large to read is a hole, and a hole is never green.

@@ -1,6 +1,7 @@
 //! `tribunal review --dry-run`: what would be looked at, by whom, and what that may cost.
 
 use crate::situation::{Situation, exit};
+use crate::terminal::out;
 use tribunal_core::call::money::Money;
 use tribunal_core::call::usage::estimate_tokens;
 use tribunal_core::diff::change::Change;
@@ -12,6 +13,7 @@ use tribunal_core::plan::panel::{Seat, dispatch};
 use tribunal_core::policy::agents::Means;
 use tribunal_core::procedure::review::{Request, Target};
 use tribunal_core::prompt::SYSTEM;
+use tribunal_core::publish::visible::visible_line;
 use tribunal_forge::git::Repository;
 
 pub fn run(request: &Request, repository: Option<&Repository>, patch: Option<&[u8]>) -> Result<u8, Situation> {
@@ -28,19 +30,19 @@ pub fn run(request: &Request, repository: Option<&Repository>, patch: Option<&[u
     };
     let rules = FileRules::new(&request.policy.skip, &request.policy.review)
         .map_err(|problem| Situation::new("bad-config", exit::USAGE, problem))?;
-    anstream::println!(
+    out::say(&format!(
         "Would review {} ({}..{})",
-        request.target.subject(),
+        visible_line(request.target.subject()),
         request.target.base().short(),
         request.target.head().short()
-    );
+    ))?;
     for file in &files {
         let what = match rules.disposition(file) {
             Disposition::Review => "review".to_owned(),
             Disposition::LinesOnly => "lines only (generated)".to_owned(),
             Disposition::Skip(reason) => format!("skip ({})", reason.words()),
         };
-        anstream::println!("  {:<24} +{:<5} -{:<5} {}", what, file.added, file.removed, file.path);
+        out::say(&format!("  {:<24} +{:<5} -{:<5} {}", what, file.added, file.removed, visible_line(file.path.as_str())))?;
     }
     let tokens = tokens(&change, &files, &rules);
     let flags = flags(&files, request.spec.is_some(), patch.is_none());
@@ -55,20 +57,20 @@ pub fn run(request: &Request, repository: Option<&Repository>, patch: Option<&[u
             Forecast::Unknown => unknown += 1,
         }
         let again = if seat.sample > 0 { format!(" (sample {})", seat.sample + 1) } else { String::new() };
-        anstream::println!("  {}{again} played by {words}", seat.role);
+        out::say(&format!("  {}{again} played by {words}", seat.role))?;
     }
     for absent in &panel.not_called {
-        anstream::println!("  {} not called: {}", absent.role, absent.reason);
+        out::say(&format!("  {} not called: {}", absent.role, absent.reason))?;
     }
     let cap = request.policy.budget.run;
     match (known, unknown) {
-        (Money::ZERO, 0) => anstream::println!("It would cost nothing."),
-        (money, 0) => anstream::println!("About {money} without caches; the run's cap is {cap}."),
+        (Money::ZERO, 0) => out::say(&format!("It would cost nothing."))?,
+        (money, 0) => out::say(&format!("About {money} without caches; the run's cap is {cap}."))?,
         (money, seats) => {
-            anstream::println!("About {money} without caches, and {seats} seat(s) of unknown price; the run's cap is {cap}.")
+            out::say(&format!("About {money} without caches, and {seats} seat(s) of unknown price; the run's cap is {cap}."))?
         }
     }
-    anstream::println!("Nothing was reviewed and nothing was recorded.");
+    out::say(&format!("Nothing was reviewed and nothing was recorded."))?;
     Ok(exit::DONE)
 }
 
