@@ -50,11 +50,13 @@ pub struct Repository {
 }
 
 /// Settings that no repository's own configuration may override.
-const HARDENED: [&str; 8] = [
+const HARDENED: [&str; 9] = [
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
     "core.quotePath=false",
     "core.pager=cat",
+    // A snapshot writes no file, so line ends cannot be harmed by it; a check of them would only refuse to read.
+    "core.safecrlf=false",
     "core.attributesFile=/dev/null",
     "diff.suppressBlankEmpty=false",
     "protocol.file.allow=never",

@@ -27,6 +27,17 @@ fn a_change_cannot_hide_its_own_files() {
     assert_eq!(sandbox.review(&[]).ends_with(1).ended("hidden.py"), "reviewed");
 }
 
+/// Design rule 13: a setting that guards a person's commits does not keep a review from reading.
+#[test]
+fn a_guard_of_line_ends_does_not_stop_a_review() {
+    let sandbox = Sandbox::on_feature();
+    sandbox.git(&["config", "core.autocrlf", "true"]);
+    sandbox.git(&["config", "core.safecrlf", "true"]);
+    sandbox.write("app.py", NO_TLS);
+    sandbox.write("untracked.py", NO_TLS);
+    assert_eq!(sandbox.review(&[]).ends_with(1).files(), ["app.py", "untracked.py"]);
+}
+
 /// A tag named like the base branch cannot make the change look empty.
 #[test]
 fn a_tag_does_not_stand_in_for_the_base_branch() {
