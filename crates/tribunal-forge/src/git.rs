@@ -12,6 +12,7 @@ use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use tribunal_core::ids::RepoPath;
 
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
@@ -29,6 +30,8 @@ pub enum GitError {
     NoMergeBase { base: String, head: String, shallow: bool },
     #[error("this is a bare repository, which has no working tree")]
     Bare,
+    #[error("the index holds a merge that is not resolved: {}", named(.0))]
+    Unmerged(Vec<RepoPath>),
     #[error("git {command} failed: {message}")]
     Failed { command: String, message: String },
     #[error("git gave an answer that does not add up: {0}")]
@@ -37,6 +40,16 @@ pub enum GitError {
     Diff(#[from] tribunal_core::diff::parse::DiffError),
     #[error("{what}: {source}")]
     Io { what: String, source: std::io::Error },
+}
+
+/// The first few paths, and how many there are beyond them.
+fn named(paths: &[RepoPath]) -> String {
+    const SHOWN: usize = 5;
+    let shown: Vec<&str> = paths.iter().take(SHOWN).map(RepoPath::as_str).collect();
+    match paths.len().saturating_sub(SHOWN) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
 }
 
 /// A git repository, by the folders that matter.

@@ -80,6 +80,8 @@ impl From<GitError> for Situation {
                 .help("name another base: tribunal review --base REF, or compare directly: tribunal review --range A..B"),
             GitError::Bare => Situation::new("bare-repository", exit::USAGE, text)
                 .help("review commits: tribunal review --committed, --commit or --range"),
+            GitError::Unmerged(_) => Situation::new("unmerged-index", exit::USAGE, text)
+                .help("resolve it and stage the result with `git add`, or review the files as they stand: tribunal review"),
             GitError::Diff(error) => error.into(),
             GitError::Failed { .. } | GitError::Hollow(_) | GitError::Io { .. } => {
                 Situation::new("git-failed", exit::INCOMPLETE, text)
@@ -175,7 +177,7 @@ impl From<ContextError> for Situation {
 }
 
 /// Every code, for `tribunal explain` and the reference page.
-pub const CODES: [(&str, &str); 30] = [
+pub const CODES: &[(&str, &str)] = &[
     ("no-git", "git could not be found. Tribunal reads every change through git."),
     ("not-a-repository", "The current folder is in no git repository, and no diff was given."),
     ("unknown-revision", "A branch, tag or commit that was named does not exist here."),
@@ -184,6 +186,7 @@ pub const CODES: [(&str, &str); 30] = [
     ("shallow-clone", "The clone's history ends before base and head meet. CI systems clone so by default."),
     ("no-merge-base", "Base and head share no history."),
     ("bare-repository", "A bare repository has no working tree; only commits can be reviewed."),
+    ("unmerged-index", "What is staged holds a merge that is not resolved, so it is no content that could be reviewed."),
     ("git-failed", "git failed or gave an answer that does not add up. Nothing was reviewed."),
     ("combined-diff", "A combined diff (of a merge) has several old sides and cannot be reviewed as one change."),
     ("malformed-diff", "The input is not a diff, or a diff that was cut off or edited. It is refused whole."),

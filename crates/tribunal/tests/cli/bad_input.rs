@@ -46,6 +46,22 @@ fn nothing_staged_is_not_green() {
     Sandbox::on_feature().tribunal(&["review", "--staged"]).ends_with(2).says("nothing-to-review");
 }
 
+/// Issue 3, bad input: an index in the middle of a merge is named with its files, and nothing is recorded.
+#[test]
+fn a_staged_conflict_is_named() {
+    let sandbox = Sandbox::with_shared_list();
+    sandbox.switch("main");
+    sandbox.write("app.py", "x = 1\n");
+    sandbox.commit("Another way");
+    sandbox.switch("feature");
+    let mut merge = std::process::Command::new("git");
+    merge.arg("-C").arg(sandbox.path()).args(["-c", "user.name=Ada", "-c", "user.email=ada@example.com"]);
+    merge.args(["merge", "--quiet", "main"]).stdout(std::process::Stdio::null());
+    assert!(!merge.status().unwrap().success(), "there is a conflict");
+    sandbox.tribunal(&["review", "--staged"]).ends_with(2).says("unmerged-index").says("app.py").says("git add");
+    sandbox.tribunal(&["history"]).prints("No reviews yet");
+}
+
 #[test]
 fn an_empty_diff_on_stdin_is_not_green() {
     let sandbox = Sandbox::on_feature();
