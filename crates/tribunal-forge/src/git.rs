@@ -12,7 +12,7 @@ use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use tribunal_core::ids::RepoPath;
+use tribunal_core::ids::{RepoPath, Sha};
 
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
@@ -28,6 +28,8 @@ pub enum GitError {
     NoBase,
     #[error("`{base}` and `{head}` have no common history here")]
     NoMergeBase { base: String, head: String, shallow: bool },
+    #[error("the parent of {} is not here: this clone is shallow, and its history ends there", .0.short())]
+    NoParent(Sha),
     #[error("this is a bare repository, which has no working tree")]
     Bare,
     #[error("the index holds a merge that is not resolved: {}", named(.0))]

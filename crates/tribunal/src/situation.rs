@@ -76,6 +76,8 @@ impl From<GitError> for Situation {
                 format!("{text}: this clone is shallow, and its history ends before they meet"),
             )
             .help("fetch the rest: git fetch --unshallow (in CI: fetch-depth: 0)"),
+            GitError::NoParent(_) => Situation::new("shallow-clone", exit::USAGE, text)
+                .help("fetch the rest: git fetch --unshallow (in CI: fetch-depth: 0)"),
             GitError::NoMergeBase { .. } => Situation::new("no-merge-base", exit::USAGE, text)
                 .help("name another base: tribunal review --base REF, or compare directly: tribunal review --range A..B"),
             GitError::Bare => Situation::new("bare-repository", exit::USAGE, text)
@@ -183,7 +185,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("unknown-revision", "A branch, tag or commit that was named does not exist here."),
     ("unborn-branch", "The branch has no commit yet, so there is nothing to compare with."),
     ("no-base", "No branch could be found that this change is made against."),
-    ("shallow-clone", "The clone's history ends before base and head meet. CI systems clone so by default."),
+    ("shallow-clone", "The clone's history ends before the base of the change. CI systems clone so by default."),
     ("no-merge-base", "Base and head share no history."),
     ("bare-repository", "A bare repository has no working tree; only commits can be reviewed."),
     ("unmerged-index", "What is staged holds a merge that is not resolved, so it is no content that could be reviewed."),

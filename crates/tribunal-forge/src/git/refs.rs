@@ -46,9 +46,15 @@ impl Repository {
         Ok(Sha(String::from_utf8_lossy(&Self::checked(Some(&"hash-object".into()), answer)?).trim().to_owned()))
     }
 
+    /// Read from the commit itself: to `rev-list` a commit at the edge of a shallow clone looks like a first one, and everything
+    /// in it would look new.
     pub fn first_parent(&self, commit: &Sha) -> Result<Option<Sha>, GitError> {
-        let line = self.run_text(["rev-list", "--parents", "--max-count=1", commit.as_str()])?;
-        Ok(line.split_whitespace().nth(1).map(Sha::from))
+        let text = self.run_text(["cat-file", "commit", commit.as_str()])?;
+        let headers = text.lines().take_while(|line| !line.is_empty());
+        match headers.filter_map(|line| line.strip_prefix("parent ")).map(Sha::from).next() {
+            Some(parent) if !self.has(&parent) => Err(GitError::NoParent(commit.clone())),
+            found => Ok(found),
+        }
     }
 
     pub fn is_shallow(&self) -> bool {

@@ -107,6 +107,15 @@ fn a_shallow_clone_without_the_base_branch_says_to_fetch() {
     sandbox.tribunal_in(&clone, &["review"]).ends_with(2).says("git fetch");
 }
 
+/// What was there before is not this change's fault: a commit whose parent was not fetched is no first commit.
+#[test]
+fn a_commit_at_the_edge_of_a_shallow_clone_is_not_reviewed_as_all_new() {
+    let sandbox = Sandbox::with_shared_list();
+    let clone = shallow(&sandbox, &["--single-branch"]);
+    let run = sandbox.tribunal_in(&clone, &["review", "--commit", "HEAD"]).ends_with(2);
+    run.says("shallow-clone").says("git fetch --unshallow");
+}
+
 #[test]
 fn text_that_is_no_diff_is_refused() {
     let sandbox = Sandbox::on_feature();
