@@ -174,7 +174,7 @@ fn request(args: &ReviewArgs, setup: &Setup, chosen: &target::Chosen) -> Result<
         fingerprint: sha256_hex(inputs.as_bytes()),
         rules_hash: setup.rules_hash.clone(),
         left_out: chosen.left_out.clone(),
-        notices: setup.notices.clone(),
+        notices: setup.notices.iter().chain(&chosen.notices).cloned().collect(),
     })
 }
 

@@ -16,6 +16,8 @@ pub struct Chosen {
     pub patch: Option<Vec<u8>>,
     /// Untracked files that were too large to take in.
     pub left_out: Vec<RepoPath>,
+    /// What a reader should know of how the names were understood.
+    pub notices: Vec<String>,
 }
 
 pub fn choose(
@@ -35,13 +37,14 @@ pub fn choose(
         return staged(repository);
     }
     if let Some(commit) = &args.commit {
-        let head = repository.commit(commit)?;
+        let mut notices = Vec::new();
+        let head = named(repository, commit, &mut notices)?;
         let base = match repository.first_parent(&head)? {
             Some(parent) => parent,
             None => repository.empty_tree()?,
         };
         let subject = format!("commit {}", head.short());
-        return Ok(chosen(base, head.clone(), subject, format!("commit:{head}")));
+        return Ok(Chosen { notices, ..chosen(base, head.clone(), subject, format!("commit:{head}")) });
     }
     if let Some(range) = &args.range {
         return between(repository, range);
@@ -50,7 +53,20 @@ pub fn choose(
 }
 
 fn chosen(base: Sha, head: Sha, subject: String, case_id: String) -> Chosen {
-    Chosen { target: Target::Trees { base, head, subject }, case_id, patch: None, left_out: Vec::new() }
+    Chosen { target: Target::Trees { base, head, subject }, case_id, patch: None, left_out: Vec::new(), notices: Vec::new() }
+}
+
+/// Resolves a name that a person typed or configured; of two things with that name, the branch is taken and said to be.
+fn named(repository: &Repository, name: &str, notices: &mut Vec<String>) -> Result<Sha, Situation> {
+    let named = repository.branch_or_commit(name)?;
+    if let Some((taken, other)) = named.instead_of {
+        notices.push(format!(
+            "`{name}` is the name of a branch and of something else ({}) here; {taken} ({}) is meant.",
+            other.short(),
+            named.commit.short()
+        ));
+    }
+    Ok(named.commit)
 }
 
 fn patch(args: &ReviewArgs) -> Result<Chosen, Situation> {
@@ -75,6 +91,7 @@ fn patch(args: &ReviewArgs) -> Result<Chosen, Situation> {
         case_id: format!("patch:{digest}"),
         patch: Some(bytes),
         left_out: Vec::new(),
+        notices: Vec::new(),
     })
 }
 
@@ -103,10 +120,11 @@ fn between(repository: &Repository, range: &str) -> Result<Chosen, Situation> {
     };
     let or_head = |name: &str| if name.is_empty() { "HEAD".to_owned() } else { name.to_owned() };
     let (from, to) = (or_head(from), or_head(to));
-    let head = repository.commit(&to)?;
-    let start = repository.commit(&from)?;
+    let mut notices = Vec::new();
+    let head = named(repository, &to, &mut notices)?;
+    let start = named(repository, &from, &mut notices)?;
     let base = if since_parting { repository.merge_base(&start, &head, &from, &to)? } else { start };
-    Ok(chosen(base, head, range.to_owned(), format!("range:{range}")))
+    Ok(Chosen { notices, ..chosen(base, head, range.to_owned(), format!("range:{range}")) })
 }
 
 /// The usual case: what this branch adds to the branch it was made from, uncommitted work included.
@@ -119,8 +137,9 @@ fn branch(
     let head = repository.head()?;
     let name = repository.current_branch();
     let label = name.clone().unwrap_or_else(|| format!("detached {}", head.short()));
+    let mut notices = Vec::new();
     let (base_name, base_tip) = match args.base.as_deref().or(configured_base) {
-        Some(named) => (named.to_owned(), repository.commit(named)?),
+        Some(name) => (name.to_owned(), named(repository, name, &mut notices)?),
         None => {
             let full = repository.default_branch()?;
             let tip = repository.commit(&full)?;
@@ -140,9 +159,7 @@ fn branch(
         }
     }
     let case_id = format!("branch:{}", name.unwrap_or_else(|| format!("detached:{head}")));
-    let mut chosen = chosen(base, reviewed, subject, case_id);
-    chosen.left_out = left_out;
-    Ok(chosen)
+    Ok(Chosen { left_out, notices, ..chosen(base, reviewed, subject, case_id) })
 }
 
 fn short_ref(full: &str) -> &str {

@@ -46,6 +46,29 @@ fn a_tag_does_not_stand_in_for_the_base_branch() {
     assert_eq!(sandbox.review(&[]).files(), ["app.py"]);
 }
 
+/// The same for a base that is named: tags follow every fetch, so a short name means the branch, and the output says so.
+#[test]
+fn a_tag_does_not_stand_in_for_a_base_that_is_named() {
+    let sandbox = Sandbox::on_feature();
+    sandbox.write("app.py", NO_TLS);
+    sandbox.commit("Fetch");
+    sandbox.write("ok.txt", "ok\n");
+    sandbox.commit("More");
+    sandbox.git(&["tag", "main", "feature~1"]);
+    for args in [["--base", "main"], ["--range", "main..feature"], ["--range", "main...feature"]] {
+        let review = sandbox.review(&args).ends_with(1);
+        assert_eq!(review.files(), ["app.py", "ok.txt"], "{args:?}");
+        assert!(review.notices().contains("refs/heads/main"), "{}", review.notices());
+    }
+    sandbox.configure_person("[review]\nbase = \"main\"\n");
+    assert_eq!(sandbox.review(&["--mode", "full"]).ends_with(1).files(), ["app.py", "ok.txt"]);
+    // What only a tag is called stays a tag, and a tag named like the branch does not rename its reviews.
+    sandbox.git(&["tag", "v1", "feature~1"]);
+    assert_eq!(sandbox.review(&["--base", "v1"]).files(), ["ok.txt"]);
+    sandbox.git(&["tag", "feature", "main"]);
+    assert_eq!(sandbox.review(&["--committed"]).json["receipt"]["subject"], "feature against main");
+}
+
 /// A program that leaves a mark when it is run.
 fn trap(sandbox: &Sandbox) -> (PathBuf, String) {
     let mark = sandbox.root().join("trapped");
