@@ -4,3 +4,4 @@ pub mod apply;
 pub mod change;
 pub mod language;
 pub mod parse;
+pub mod prefix;

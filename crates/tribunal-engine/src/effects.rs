@@ -13,7 +13,8 @@ use tribunal_core::combine::prior::OpenFinding;
 use tribunal_core::combine::verdict::Outcome;
 use tribunal_core::diff::apply::apply_hunks;
 use tribunal_core::diff::change::{AddedLines, ChangedFile, FileContent, FileStatus};
-use tribunal_core::diff::parse::parse_diff;
+use tribunal_core::diff::parse::{parse_diff, text_of};
+use tribunal_core::diff::prefix::Prefixes;
 use tribunal_core::ids::{FindingId, FindingKey, RepoPath, RunId};
 use tribunal_core::plan::files::summarise;
 use tribunal_core::plan::mode::LastReview;
@@ -158,16 +159,18 @@ impl Effects {
 
 /// `index <old>..<new>` lines by the path of the `+++` line that follows.
 fn index_lines(bytes: &[u8]) -> BTreeMap<String, (String, String)> {
+    let prefixes = Prefixes::of(bytes);
     let mut objects = BTreeMap::new();
     let mut pair: Option<(String, String)> = None;
     for line in bytes.split(|byte| *byte == b'\n') {
         let line = String::from_utf8_lossy(&line[..line.len().min(4096)]);
         if let Some(ids) = line.strip_prefix("index ") {
             pair = ids.split(' ').next().and_then(|ids| ids.split_once("..")).map(|(old, new)| (old.to_owned(), new.to_owned()));
-        } else if let Some(path) = line.strip_prefix("+++ b/")
+        } else if let Some(path) = line.strip_prefix("+++ ")
             && let Some(pair) = pair.take()
         {
-            objects.insert(path.trim_end_matches(['\r', '\t']).to_owned(), pair);
+            let path = prefixes.new_path(path.trim_end_matches(['\r', '\t']).as_bytes());
+            objects.insert(text_of(path), pair);
         }
     }
     objects

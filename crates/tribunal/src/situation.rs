@@ -99,6 +99,8 @@ impl From<DiffError> for Situation {
         match error {
             DiffError::Combined => Situation::new("combined-diff", exit::USAGE, text)
                 .help("make it with `git diff A B`, or review the merge: tribunal review --commit SHA"),
+            DiffError::Coloured => Situation::new("malformed-diff", exit::USAGE, text)
+                .help("make it with `git diff --no-color`; nothing was reviewed"),
             DiffError::Malformed(_) | DiffError::NotADiff(_) => Situation::new("malformed-diff", exit::USAGE, text)
                 .help("make it with `git diff` and pass it whole; nothing was reviewed"),
         }

@@ -55,6 +55,18 @@ fn a_submodule_is_not_text() {
     assert_eq!(files[0].content, FileContent::Submodule);
 }
 
+/// Issue 3, point 2: a path is the repository's, however the diff was set to show it.
+#[test]
+fn the_two_sides_prefixes_are_no_part_of_a_path() {
+    let mnemonic = "diff --git c/src/n.py w/src/n.py\n--- c/src/n.py\n+++ w/src/n.py\n@@ -1 +1 @@\n-a\n+b\n\
+         diff --git c/w/new.py w/w/new.py\nnew file mode 100644\n--- /dev/null\n+++ w/w/new.py\n@@ -0,0 +1 @@\n+b\n";
+    let paths = |diff: &str| parse(diff).into_iter().map(|file| (file.path.0, file.old_path)).collect::<Vec<_>>();
+    assert_eq!(paths(mnemonic), [("src/n.py".into(), None), ("w/new.py".into(), None)]);
+    let none = "diff --git a/n.py a/n.py\n--- a/n.py\n+++ a/n.py\n@@ -1 +1 @@\n-a\n+b\n\
+         diff --git b/new.py b/new.py\nnew file mode 100644\n--- /dev/null\n+++ b/new.py\n@@ -0,0 +1 @@\n+b\n";
+    assert_eq!(paths(none), [("a/n.py".into(), None), ("b/new.py".into(), None)]);
+}
+
 #[test]
 fn content_that_looks_like_a_header_is_content() {
     let files = parse("diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1,2 +1,2 @@\n--- b/x\n+++ b/y\n z\n");
@@ -73,6 +85,7 @@ fn conflict_hunks_are_added_lines() {
 #[test]
 fn what_is_no_diff_is_refused_with_a_reason() {
     assert!(matches!(parse_diff(b"hello\nworld\n"), Err(DiffError::NotADiff(line)) if line == "hello"));
+    assert_eq!(parse_diff(b"\x1b[1mdiff --git a/a b/a\x1b[m\n"), Err(DiffError::Coloured));
     assert_eq!(parse_diff(b"diff --cc a\nindex 1,2..3\n"), Err(DiffError::Combined));
     assert!(matches!(parse_diff(b"diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1,5 +1,5 @@\n x\n"), Err(DiffError::Malformed(_))));
     assert_eq!(parse_diff(b" \n").unwrap(), Change::default());
