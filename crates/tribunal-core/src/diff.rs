@@ -5,3 +5,4 @@ pub mod change;
 pub mod language;
 pub mod parse;
 pub mod prefix;
+pub mod series;

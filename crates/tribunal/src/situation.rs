@@ -99,6 +99,9 @@ impl From<DiffError> for Situation {
         match error {
             DiffError::Combined => Situation::new("combined-diff", exit::USAGE, text)
                 .help("make it with `git diff A B`, or review the merge: tribunal review --commit SHA"),
+            DiffError::Series(_) => Situation::new("several-commits", exit::USAGE, text)
+                .help("make one diff of them: git diff A B")
+                .help("or review the commits where they are: tribunal review --range A..B"),
             DiffError::Coloured => Situation::new("malformed-diff", exit::USAGE, text)
                 .help("make it with `git diff --no-color`; nothing was reviewed"),
             DiffError::Malformed(_) | DiffError::NotADiff(_) => Situation::new("malformed-diff", exit::USAGE, text)
@@ -193,6 +196,10 @@ pub const CODES: &[(&str, &str)] = &[
     ("unmerged-index", "What is staged holds a merge that is not resolved, so it is no content that could be reviewed."),
     ("git-failed", "git failed or gave an answer that does not add up. Nothing was reviewed."),
     ("combined-diff", "A combined diff (of a merge) has several old sides and cannot be reviewed as one change."),
+    (
+        "several-commits",
+        "A patch series (git format-patch, git log -p) that changes a file more than once. Nothing was reviewed.",
+    ),
     ("malformed-diff", "The input is not a diff, or a diff that was cut off or edited. It is refused whole."),
     ("no-ledger", "The ledger could not be opened. It lives in the git directory."),
     ("ledger-too-new", "A newer Tribunal has written this ledger."),

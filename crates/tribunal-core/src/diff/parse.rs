@@ -5,6 +5,7 @@
 
 use super::change::{Change, ChangedFile, DiffLine, FileContent, FileStatus, Hunk, Origin};
 use super::prefix::Prefixes;
+use super::series;
 use crate::ids::RepoPath;
 use diffy::Line;
 use diffy::patch_set::{FileMode, FileOperation, FilePatch, ParseOptions, PatchKind, PatchSet};
@@ -19,6 +20,8 @@ pub enum DiffError {
     NotADiff(String),
     #[error("the diff is coloured: its lines begin with a terminal's colour codes")]
     Coloured,
+    #[error("the diff holds several commits and not one change: {0} stands in it more than once")]
+    Series(RepoPath),
 }
 
 /// Reads a whole diff. An empty input is an empty change; input without any file header is an error.
@@ -39,12 +42,26 @@ pub fn parse_diff(bytes: &[u8]) -> Result<Change, DiffError> {
     }
     let options = if is_git { ParseOptions::gitdiff() } else { ParseOptions::unidiff() };
     let prefixes = Prefixes::of(bytes);
-    PatchSet::parse_bytes(bytes, options)
+    let files = PatchSet::parse_bytes(bytes, options)
         .map(|patch| {
             patch.map(|patch| changed_file(&patch, is_git, &prefixes)).map_err(|error| DiffError::Malformed(error.to_string()))
         })
-        .collect::<Result<Vec<_>, _>>()
-        .map(|files| Change { files, repository_has_tests: false })
+        .collect::<Result<Vec<_>, _>>()?;
+    let (stand, read) = (hunk_headers(bytes), files.iter().map(|file| file.hunks.len()).sum::<usize>());
+    if read < stand {
+        return Err(DiffError::Malformed(format!("{stand} hunks stand in it, but only {read} belong to a file")));
+    }
+    let files = series::merge_type_changes(files);
+    if let Some(path) = series::repeated(bytes, &files) {
+        return Err(DiffError::Series(path.clone()));
+    }
+    Ok(Change { files, repository_has_tests: false })
+}
+
+/// Lines of a hunk begin with a sign, so a line that begins like a header is one. The parser skips what it takes for a mail's
+/// text or a signature; a hunk that it skipped would be a part of the change that nobody reads.
+fn hunk_headers(bytes: &[u8]) -> usize {
+    bytes.split(|&byte| byte == b'\n').filter(|line| line.starts_with(b"@@ -")).count()
 }
 
 fn has_line_start(bytes: &[u8], start: &[u8]) -> bool {

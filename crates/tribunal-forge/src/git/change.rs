@@ -60,7 +60,6 @@ impl Repository {
             |entry: &RawEntry| sizes.get(&entry.new_id).is_some_and(|size| entry.has_new_blob() && *size > max_bytes);
         let monsters: Vec<&RawEntry> = entries.iter().filter(|entry| is_monstrous(entry)).collect();
         let mut change = self.patch(base, head, &monsters)?;
-        merge_type_changes(&mut change);
         self.uncover_hidden_text(base, head, &mut change, &entries, max_bytes)?;
         self.load_texts(&mut change, &entries)?;
         for monster in &monsters {
@@ -265,15 +264,6 @@ fn parse_raw(bytes: &[u8]) -> Result<Vec<RawEntry>, GitError> {
         });
     }
     Ok(entries)
-}
-
-/// A file that became a link (or back) is shown as deleted and created; it is one changed file.
-fn merge_type_changes(change: &mut Change) {
-    let mut created: BTreeSet<RepoPath> = BTreeSet::new();
-    for file in change.files.iter().filter(|file| file.status == FileStatus::Added) {
-        created.insert(file.path.clone());
-    }
-    change.files.retain(|file| !(file.status == FileStatus::Deleted && created.contains(&file.path)));
 }
 
 fn unread(entry: &RawEntry) -> ChangedFile {

@@ -141,6 +141,24 @@ fn a_combined_diff_is_refused() {
     sandbox.tribunal_reading(&sandbox.path(), &["review", "--stdin"], diff).ends_with(2).says("combined-diff");
 }
 
+/// Design rules 1 and 13: mails and logs of several commits are refused where one file would be read in one state only.
+#[test]
+fn a_patch_series_that_changes_a_file_twice_is_refused() {
+    let sandbox = Sandbox::on_feature();
+    sandbox.write("new.py", "import requests\n\n\ndef fetch(url):\n    return 1\n");
+    sandbox.commit("One");
+    sandbox.write("new.py", super::sandbox::NO_TLS);
+    sandbox.commit("Two");
+    for args in [["format-patch", "--quiet", "--stdout", "main..feature"], ["log", "-p", "--reverse", "main..feature"]] {
+        let series = sandbox.git(&args) + "\n";
+        let run = sandbox.tribunal_reading(&sandbox.path(), &["review", "--stdin"], series).ends_with(2);
+        run.says("several-commits").says("new.py").says("git diff A B");
+    }
+    sandbox.tribunal(&["history"]).prints("No reviews yet");
+    let alone = sandbox.git(&["format-patch", "--quiet", "--stdout", "-1"]) + "\n";
+    sandbox.tribunal_reading(&sandbox.path(), &["review", "--stdin"], alone).ends_with(1);
+}
+
 #[test]
 fn a_diff_file_that_is_not_there_is_named() {
     Sandbox::on_feature().tribunal(&["review", "--diff-file", "nowhere.diff"]).ends_with(2).says("nowhere.diff");

@@ -75,6 +75,48 @@ fn content_that_looks_like_a_header_is_content() {
     assert_eq!(files[0].removed_lines().next().unwrap().text, "-- b/x");
 }
 
+fn refused(text: &str) -> Option<String> {
+    match parse_diff(text.as_bytes()) {
+        Err(DiffError::Series(path)) => Some(path.0),
+        Err(other) => panic!("{other}"),
+        Ok(_) => None,
+    }
+}
+
+/// Design rules 1 and 13: a file that stands in a diff in two states is never read in one of them alone.
+#[test]
+fn several_commits_are_not_read_as_one_change() {
+    let first = "diff --git a/n.py b/n.py\nnew file mode 100644\n--- /dev/null\n+++ b/n.py\n@@ -0,0 +1 @@\n+a\n";
+    let second = "diff --git a/n.py b/n.py\n--- a/n.py\n+++ b/n.py\n@@ -1 +1 @@\n-a\n+b\n";
+    let moved = "diff --git a/n.py b/m.py\nsimilarity index 100%\nrename from n.py\nrename to m.py\n";
+    let commit = |n: u32| format!("commit {n:040}\nAuthor: Ada\n\n    Work\n\n");
+    assert_eq!(refused(&format!("{first}{second}")).unwrap(), "n.py");
+    assert_eq!(refused(&format!("{}{moved}{}{second}", commit(2), commit(1))).unwrap(), "n.py");
+    assert_eq!(refused(&format!("{second}{moved}")).unwrap(), "n.py");
+    assert_eq!(refused(&format!("{}{first}{}{moved}", commit(1), commit(2))).unwrap(), "n.py");
+    assert_eq!(refused(&format!("{}{first}{}{}", commit(1), commit(2), second.replace("n.py", "o.py"))), None);
+}
+
+/// One diff may name a path on both ends of a rename, and shows a changed type as two steps.
+#[test]
+fn one_diff_is_no_series() {
+    let renamed =
+        |from: &str, to: &str| format!("diff --git a/{from} b/{to}\nsimilarity index 100%\nrename from {from}\nrename to {to}\n");
+    assert_eq!(refused(&format!("{}{}", renamed("a", "b"), renamed("b", "a"))), None);
+    let linked = "diff --git a/l b/l\ndeleted file mode 100644\n--- a/l\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n\
+         diff --git a/l b/l\nnew file mode 120000\n--- /dev/null\n+++ b/l\n@@ -0,0 +1 @@\n+target\n\\ No newline at end of file\n";
+    let files = parse(linked);
+    assert_eq!((files.len(), files[0].content), (1, FileContent::Symlink));
+}
+
+/// A hunk that belongs to no file would be a part of the change that nobody reads.
+#[test]
+fn a_hunk_without_a_file_is_refused() {
+    let git = "diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1 +1 @@\n-a\n+b\n";
+    let plain = "--- c\n+++ c\n@@ -1 +1 @@\n-c\n+d\n";
+    assert!(matches!(parse_diff(format!("{git}{plain}").as_bytes()), Err(DiffError::Malformed(_))));
+}
+
 /// Conflict hunks in a work tree are ordinary added lines.
 #[test]
 fn conflict_hunks_are_added_lines() {
