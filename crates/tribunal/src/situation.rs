@@ -219,5 +219,5 @@ pub const CODES: &[(&str, &str)] = &[
     ("unknown-name", "`tribunal explain` knows no such rule, category, role, priority or code."),
     ("demo-failed", "The demonstration could not be made, or did not find what it planted."),
     ("replay-differs", "Replaying a run's recorded inputs gave another result than the one that is stored."),
-    ("bad-context", "A severity directive in the context is malformed."),
+    ("bad-context", "A spec, a context or a test direction cannot be read, is empty, or holds a malformed directive."),
 ];

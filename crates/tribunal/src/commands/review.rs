@@ -143,7 +143,7 @@ fn request(args: &ReviewArgs, setup: &Setup, chosen: &target::Chosen) -> Result<
     let spec = if args.spec.is_empty() {
         None
     } else {
-        Some(args.spec.iter().map(|spec| path_or_text(spec)).collect::<Result<Vec<_>, _>>()?.join("\n\n"))
+        Some(args.spec.iter().map(|spec| spec_text(spec)).collect::<Result<Vec<_>, _>>()?.join("\n\n"))
     };
     let context = args.context.as_deref().map(path_or_text).transpose()?;
     for text in context.iter().chain(setup.policy.context.iter()) {
@@ -176,6 +176,21 @@ fn request(args: &ReviewArgs, setup: &Setup, chosen: &target::Chosen) -> Result<
         left_out: chosen.left_out.clone(),
         notices: setup.notices.iter().chain(&chosen.notices).cloned().collect(),
     })
+}
+
+/// A spec without a word would call the auditor and hold the change against nothing (PR-51, PR-104).
+fn spec_text(given: &str) -> Result<String, Situation> {
+    let text = path_or_text(given)?;
+    if text.trim().is_empty() {
+        let what = if given.trim().is_empty() { "the spec" } else { given };
+        return Err(Situation::new(
+            "bad-context",
+            exit::USAGE,
+            format!("{what} is empty: there is nothing to hold the change against"),
+        )
+        .help("leave --spec out, or give a spec with text in it"));
+    }
+    Ok(text)
 }
 
 /// A file if there is one of that name, else the text itself. What looks like a path and is none is refused, not reviewed against.
