@@ -213,6 +213,10 @@ pub const CODES: &[(&str, &str)] = &[
     ("nothing-to-review", "Base and head are the same, so nothing was reviewed and nothing is green."),
     ("not-reviewed", "The change could not be read or no reviewer was left. Nothing was reviewed."),
     ("rules-changed", "A run can only be resumed under the rules it began with."),
+    (
+        "head-moved",
+        "A resumed run was finished for the head it began with, which is no longer the present one. Nothing is green.",
+    ),
     ("interrupted", "The run was interrupted. What was done is kept; `tribunal review --resume` goes on."),
     ("not-trusted", "The checkout's own configuration was shown and not trusted; the base's stays in force."),
     ("already-there", "`tribunal init` found a configuration and left it alone."),

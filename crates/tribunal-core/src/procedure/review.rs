@@ -45,6 +45,9 @@ pub struct Request {
     pub fingerprint: String,
     /// Hash of the rules alone: a run that is resumed must meet the rules it began with.
     pub rules_hash: String,
+    /// Uncommitted work was left out on purpose.
+    #[serde(default)]
+    pub committed_only: bool,
     /// Untracked files that were too large to take in: part of the change, and a hole in its review.
     pub left_out: Vec<RepoPath>,
     /// Said before the findings: config of the base used, a role overridden.

@@ -52,6 +52,7 @@ fn request() -> Request {
         roles,
         fingerprint: "f".into(),
         rules_hash: "r".into(),
+        committed_only: false,
         left_out: Vec::new(),
         notices: Vec::new(),
     }

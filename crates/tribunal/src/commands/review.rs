@@ -58,10 +58,16 @@ async fn resume(args: &ReviewArgs, named: &str, repository: Option<Arc<Repositor
     let request = Host::request(&row)?;
     let rules = workspace::rules_of(repository.as_deref(), &request)?;
     let reporter = progress::Reporter::new(quiet);
-    let effects = Effects::new(Arc::clone(&ledger), repository, Arc::new(rules), reporter.listener());
+    let effects = Effects::new(Arc::clone(&ledger), repository.clone(), Arc::new(rules), reporter.listener());
     let host = Host { ledger: Arc::clone(&ledger), effects: Arc::new(effects), folder };
+    let case_id = row.case_id.clone();
     let state = unless_interrupted(host.resume(row), &reporter).await?;
-    finish(state, &ledger, &args.output, quiet).await
+    let code = finish(state, &ledger, &args.output, quiet).await?;
+    // The run is finished all the same: what was answered is kept, and the next review builds on it.
+    match target::moved_on(&request, &case_id, repository.as_deref())? {
+        None => Ok(code),
+        Some(situation) => Err(situation),
+    }
 }
 
 /// Ctrl-C ends every agent that is still running; what was stored stays, and the run can be resumed.
@@ -173,6 +179,7 @@ fn request(args: &ReviewArgs, setup: &Setup, chosen: &target::Chosen) -> Result<
         roles: setup.roles.clone(),
         fingerprint: sha256_hex(inputs.as_bytes()),
         rules_hash: setup.rules_hash.clone(),
+        committed_only: args.committed,
         left_out: chosen.left_out.clone(),
         notices: setup.notices.iter().chain(&chosen.notices).cloned().collect(),
     })

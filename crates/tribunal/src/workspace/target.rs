@@ -5,7 +5,7 @@ use crate::situation::{Situation, exit};
 use std::io::Read as _;
 use tribunal_core::findings::key::sha256_hex;
 use tribunal_core::ids::{RepoPath, Sha};
-use tribunal_core::procedure::review::Target;
+use tribunal_core::procedure::review::{Request, Target};
 use tribunal_forge::git::{GitError, Repository};
 
 pub struct Chosen {
@@ -96,8 +96,7 @@ fn patch(args: &ReviewArgs) -> Result<Chosen, Situation> {
 }
 
 fn staged(repository: &Repository) -> Result<Chosen, Situation> {
-    let index = std::env::var_os("GIT_INDEX_FILE").map(std::path::PathBuf::from).filter(|path| path.exists());
-    let head = repository.snapshot_index(index)?;
+    let head = staged_tree(repository)?;
     let base = match repository.head() {
         Ok(base) => base,
         Err(GitError::Unborn(_)) => repository.empty_tree()?,
@@ -105,6 +104,11 @@ fn staged(repository: &Repository) -> Result<Chosen, Situation> {
     };
     let branch = repository.current_branch().unwrap_or_else(|| "HEAD".into());
     Ok(chosen(base, head, "what is staged".into(), format!("staged:{branch}")))
+}
+
+fn staged_tree(repository: &Repository) -> Result<Sha, Situation> {
+    let index = std::env::var_os("GIT_INDEX_FILE").map(std::path::PathBuf::from).filter(|path| path.exists());
+    Ok(repository.snapshot_index(index)?)
 }
 
 fn between(repository: &Repository, range: &str) -> Result<Chosen, Situation> {
@@ -160,6 +164,37 @@ fn branch(
     }
     let case_id = format!("branch:{}", name.unwrap_or_else(|| format!("detached:{head}")));
     Ok(Chosen { left_out, notices, ..chosen(base, reviewed, subject, case_id) })
+}
+
+/// A stored run speaks of what it began with. If that is no longer what is there, its result is none for the present head
+/// (design rules 1 and 7).
+pub fn moved_on(request: &Request, case_id: &str, repository: Option<&Repository>) -> Result<Option<Situation>, Situation> {
+    let (Some(repository), Target::Trees { head, subject, .. }) = (repository, &request.target) else { return Ok(None) };
+    let Some(now) = present(request, case_id, repository)? else { return Ok(None) };
+    // By content: a commit that holds what was uncommitted before is the same work.
+    if repository.tree_of(&now)? == repository.tree_of(head)? {
+        return Ok(None);
+    }
+    let happened = format!(
+        "this review speaks of {} ({subject}); what is here now is {}, and nobody has read that",
+        head.short(),
+        now.short()
+    );
+    Ok(Some(Situation::new("head-moved", exit::INCOMPLETE, happened).help("review what is here now: tribunal review")))
+}
+
+/// What a run of this case would read if it began now; nothing where that cannot change.
+fn present(request: &Request, case_id: &str, repository: &Repository) -> Result<Option<Sha>, Situation> {
+    let (kind, name) = case_id.split_once(':').unwrap_or((case_id, ""));
+    match kind {
+        "branch" if request.committed_only || repository.work_tree.is_none() => Ok(Some(repository.head()?)),
+        "branch" => Ok(Some(repository.snapshot_work_tree(request.policy.max_bytes)?.tree)),
+        "staged" => Ok(Some(staged_tree(repository)?)),
+        "range" => Ok(Some(match between(repository, name)?.target {
+            Target::Trees { head, .. } | Target::Patch { digest: head, .. } => head,
+        })),
+        _ => Ok(None),
+    }
 }
 
 fn short_ref(full: &str) -> &str {

@@ -19,6 +19,7 @@ fn request() -> Request {
         roles,
         fingerprint: "f".into(),
         rules_hash: "r".into(),
+        committed_only: false,
         left_out: Vec::new(),
         notices: Vec::new(),
     }
