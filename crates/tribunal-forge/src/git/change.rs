@@ -82,7 +82,8 @@ impl Repository {
         let sizes = self.sizes(&entries)?;
         let monsters: Vec<&RawEntry> =
             entries.iter().filter(|entry| sizes.get(&entry.new_id).is_some_and(|size| *size > max_bytes)).collect();
-        let change = if entries.is_empty() { Change::default() } else { self.patch(since, head, &monsters)? };
+        let mut change = if entries.is_empty() { Change::default() } else { self.patch(since, head, &monsters)? };
+        self.uncover_hidden_text(since, head, &mut change, &entries, max_bytes)?;
         Ok(change.files.iter().map(|file| (file.path.clone(), file.added_numbers())).collect())
     }
 

@@ -98,6 +98,23 @@ fn files_that_did_not_change_are_left_to_the_last_review() {
     assert_eq!((review.ended("one.py").as_str(), review.ended("two.py").as_str()), ("unchanged", "reviewed"));
 }
 
+/// Issue 3, point 7: `.gitattributes` cannot hide from the second review what it cannot hide from the first.
+#[test]
+fn text_hidden_by_attributes_is_seen_by_every_review() {
+    for attribute in ["-diff", "binary"] {
+        let sandbox = Sandbox::on_feature();
+        sandbox.write(".gitattributes", format!("*.py {attribute}\n"));
+        sandbox.write("late.py", "import requests\n");
+        sandbox.commit("Hide");
+        sandbox.review(&[]).ends_with(0);
+        sandbox.write("late.py", NO_TLS);
+        sandbox.commit("Fetch");
+        let review = sandbox.review(&[]).ends_with(1);
+        assert_eq!(review.json["receipt"]["mode"], "incremental");
+        assert_eq!(review.found(), [format!("late.py:{NO_TLS_RULE}")]);
+    }
+}
+
 /// Issue 3, point 7: an amended commit is compared by what it holds; the last head need not be an ancestor.
 #[test]
 fn amended_history_is_compared_by_trees() {
