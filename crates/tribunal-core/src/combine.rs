@@ -9,6 +9,7 @@ pub mod finding;
 pub mod hygiene;
 pub mod identity;
 pub mod prior;
+pub mod recheck;
 pub mod severity;
 pub mod verdict;
 
@@ -86,7 +87,8 @@ pub fn combine(said: &Said<'_>, ids: IdBook) -> Combined {
 
     let statuses: Vec<_> = said.reports.iter().flat_map(|report| report.prior.iter()).collect();
     let verified = prior::verify(said, &findings, &statuses);
-    findings.extend(verified.carried);
+    prior::mark_known(&mut findings, said.prior);
+    prior::absorb(&mut findings, verified.carried);
     identity::name(&mut findings, &mut ids);
     identity::relate(&mut findings);
     let mut spec_gaps = identity::name_gaps(gaps, said.roles, &mut ids);

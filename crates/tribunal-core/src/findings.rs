@@ -13,3 +13,4 @@ pub mod race;
 pub mod report;
 pub mod role;
 pub mod scale;
+pub mod window;

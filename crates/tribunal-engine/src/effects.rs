@@ -12,10 +12,11 @@ use tribunal_core::combine::identity::IdBook;
 use tribunal_core::combine::prior::OpenFinding;
 use tribunal_core::combine::verdict::Outcome;
 use tribunal_core::diff::apply::apply_hunks;
-use tribunal_core::diff::change::{AddedLines, ChangedFile, FileContent, FileStatus};
+use tribunal_core::diff::change::{ChangedFile, FileContent, FileStatus};
 use tribunal_core::diff::parse::{parse_diff, text_of};
 use tribunal_core::diff::prefix::Prefixes;
-use tribunal_core::ids::{FindingId, FindingKey, RepoPath, RunId};
+use tribunal_core::findings::window::Window;
+use tribunal_core::ids::{FindingId, FindingKey, RunId};
 use tribunal_core::plan::files::summarise;
 use tribunal_core::plan::mode::LastReview;
 use tribunal_core::procedure::review::{ChangeRead, Effect, Input, LastKnown, Phase, State, Target};
@@ -32,7 +33,7 @@ pub struct Effects {
     pub listener: Listener,
     change: OnceLock<Arc<ReadChange>>,
     scan: OnceLock<Result<Arc<Scan>, RuleError>>,
-    window: OnceLock<Arc<BTreeMap<RepoPath, AddedLines>>>,
+    window: OnceLock<Arc<Window>>,
 }
 
 impl Effects {
@@ -146,13 +147,14 @@ impl Effects {
     }
 
     /// What changed since the last review; nothing in a full one.
-    fn window(&self, state: &State) -> Result<Option<Arc<BTreeMap<RepoPath, AddedLines>>>, GitError> {
+    fn window(&self, state: &State) -> Result<Option<Arc<Window>>, GitError> {
         let Phase::Reviewing(reviewing) = &state.phase else { return Ok(None) };
         let Some(since) = &reviewing.plan.since else { return Ok(None) };
         if let Some(window) = self.window.get() {
             return Ok(Some(Arc::clone(window)));
         }
-        let window = self.repository()?.window(since, &state.request.target.head(), state.request.policy.max_bytes)?;
+        let touched = self.repository()?.window(since, &state.request.target.head(), state.request.policy.max_bytes)?;
+        let window = Window::new(touched, reviewing.plan.prior.iter().map(|open| open.known()).collect());
         Ok(Some(Arc::clone(self.window.get_or_init(|| Arc::new(window)))))
     }
 }

@@ -5,6 +5,7 @@ use super::Said;
 use super::finding::{Finding, FindingOrigin, SpecGap};
 use crate::findings::brief::PriorFinding;
 use crate::findings::report::{PriorStatus, Verification};
+use crate::findings::window::{Known, same_code};
 use crate::ids::FindingId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,6 +17,17 @@ pub struct OpenFinding {
 }
 
 impl OpenFinding {
+    /// What a repetition of it is told by.
+    pub fn known(&self) -> Known {
+        let finding = &self.finding;
+        Known {
+            path: finding.file.clone(),
+            category: finding.category_code.clone(),
+            symbol: finding.symbol.clone(),
+            code: finding.evidence.clone(),
+        }
+    }
+
     /// What a reviewer is told of it.
     pub fn for_brief(&self) -> PriorFinding {
         let finding = &self.finding;
@@ -90,6 +102,41 @@ pub fn verify(said: &Said<'_>, fresh: &[Finding], statuses: &[&PriorStatus]) -> 
         }
     }
     verified
+}
+
+/// A finding that was open before is no news, even if it was found again.
+pub fn mark_known(fresh: &mut [Finding], open: &[OpenFinding]) {
+    for finding in fresh {
+        if open.iter().any(|open| open.finding.key == finding.key) {
+            finding.origin = FindingOrigin::Carried;
+        }
+    }
+}
+
+/// Joins what is carried with what was said now. A part of a carried finding that one of its voices repeats is the same finding
+/// (PR-74), which keeps its name and its weight; a heavier statement stands beside it.
+pub fn absorb(fresh: &mut Vec<Finding>, carried: Vec<Finding>) {
+    for mut finding in carried {
+        let is_part = |said: &Finding| {
+            said.origin == FindingOrigin::Fresh
+                && (&said.file, &said.category_code, said.side, &said.symbol)
+                    == (&finding.file, &finding.category_code, finding.side, &finding.symbol)
+                && said.p_code >= finding.p_code
+                && said.agreement.iter().any(|voice| finding.agreement.contains(voice))
+                && same_code(&said.evidence, &finding.evidence)
+        };
+        let (parts, others): (Vec<Finding>, Vec<Finding>) = std::mem::take(fresh).into_iter().partition(is_part);
+        for part in parts {
+            finding.agreement.extend(part.agreement);
+            finding.also.extend(part.also.into_iter().chain([part.failure_mode]).filter(|text| text != &finding.failure_mode));
+        }
+        finding.agreement.sort();
+        finding.agreement.dedup();
+        finding.also.sort();
+        finding.also.dedup();
+        *fresh = others;
+        fresh.push(finding);
+    }
 }
 
 /// Questions to the spec's author stay open until the spec or the code they ask about is gone (PR-70, PR-72).

@@ -26,6 +26,12 @@ impl Outline {
         Self { symbols }
     }
 
+    /// The smallest symbol around a line.
+    pub fn innermost(&self, line: u32) -> Option<&Symbol> {
+        let around = self.symbols.iter().filter(|symbol| symbol.start_line <= line && symbol.end_line >= line);
+        around.min_by_key(|symbol| symbol.end_line - symbol.start_line)
+    }
+
     /// `Class.method` for a line, or nothing outside every symbol.
     pub fn enclosing(&self, line: u32) -> String {
         let names: Vec<&str> = self

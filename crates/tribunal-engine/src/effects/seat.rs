@@ -10,14 +10,16 @@ use tribunal_agent::rules::compile::RuleSet;
 use tribunal_agent::rules::scan::{Depth, Scan, scan};
 use tribunal_agent::sarif::SarifAgent;
 use tribunal_context::outline::outline;
+use tribunal_core::combine::recheck::{Rerun, recheck};
 use tribunal_core::diff::change::{Change, ChangedFile};
 use tribunal_core::diff::language::{Language, is_test_path};
 use tribunal_core::findings::admit::{Gate, admit};
 use tribunal_core::findings::brief::{Assignment, reading_order};
-use tribunal_core::findings::key::{Outline, normalise_code};
-use tribunal_core::findings::report::{CleanCheck, PriorStatus, Report, Verification};
+use tribunal_core::findings::key::Outline;
+use tribunal_core::findings::report::{Claim, CleanCheck, PriorStatus, Report};
 use tribunal_core::findings::role::{Role, RoleInput};
-use tribunal_core::ids::{CategoryCode, RepoPath};
+use tribunal_core::findings::window::Window;
+use tribunal_core::ids::{AgentName, CategoryCode, RepoPath};
 use tribunal_core::plan::files::Disposition;
 use tribunal_core::plan::panel::Seat;
 use tribunal_core::policy::config::AgentConfig;
@@ -63,7 +65,7 @@ impl Effects {
             .collect();
         let view = View { plan, change: &read.change, in_scope };
         let (report, depths) = match agent {
-            AgentConfig::Rules {} => self.play_rules(role, &view)?,
+            AgentConfig::Rules {} => self.play_rules(role, &seat.agent, &view)?,
             AgentConfig::Command { command, timeout_seconds, env, network } => {
                 let agent = CommandAgent { command, timeout: *timeout_seconds, env, network: network.unwrap_or(true) };
                 let scratch = scratch()?;
@@ -121,7 +123,10 @@ impl Effects {
                     }
                     (None, None) => return Err(AgentFailure::Failed("it has neither a file nor a command".into())),
                 };
-                (agent.report(role, &bytes, &read.change, Some(&root))?, BTreeMap::new())
+                let report = agent.report(role, &bytes, &read.change, Some(&root))?;
+                let looked_at = |path: &RepoPath| read.change.file(path).is_some();
+                let prior = view.recheck(role, &seat.agent, &report.findings, &looked_at);
+                (Report { prior, ..report }, BTreeMap::new())
             }
         };
         let outlines = outlines(&report, &read.change);
@@ -130,14 +135,14 @@ impl Effects {
             agent: &seat.agent,
             change: &read.change,
             outlines: &outlines,
-            window: window.as_deref(),
+            window: window.as_deref().filter(|_| Window::binds(agent)),
             has_repo: plan.flags.has_repo,
             spec: state.request.spec.as_deref(),
         };
         Ok(SeatAnswer::Report { report: admit(report, &gate), depths })
     }
 
-    fn play_rules(&self, role: &Role, view: &View<'_>) -> Result<Answer, AgentFailure> {
+    fn play_rules(&self, role: &Role, agent: &AgentName, view: &View<'_>) -> Result<Answer, AgentFailure> {
         if role.reads.contains(&RoleInput::Spec) {
             return Err(AgentFailure::Failed(format!(
                 "the built-in rules cannot read a spec; give {} an agent that can, in [panel]",
@@ -164,10 +169,11 @@ impl Effects {
                 (path.clone(), depth)
             })
             .collect();
+        let looked_at = |path: &RepoPath| scanned.depths.iter().any(|(scanned, _)| scanned == path);
         let report = Report {
             findings: scanned.claims.iter().filter(|claim| role.owns(&claim.category)).cloned().collect(),
             checked_clean: clean_checks(&self.rules, role, scanned),
-            prior: prior_statuses(role, view, scanned),
+            prior: view.recheck(role, agent, &scanned.claims, &looked_at),
             ..Report::default()
         };
         Ok((report, depths))
@@ -189,6 +195,18 @@ impl View<'_> {
 
     fn is_in_scope(&self, path: &RepoPath) -> bool {
         self.in_scope.contains_key(path)
+    }
+
+    fn recheck(
+        &self,
+        role: &Role,
+        agent: &AgentName,
+        claims: &[Claim],
+        looked_at: &dyn Fn(&RepoPath) -> bool,
+    ) -> Vec<PriorStatus> {
+        // A file that was too large to take in is part of the plan alone, and it does differ.
+        let differs = |path: &RepoPath| self.plan.files.iter().any(|planned| &planned.file.path == path);
+        recheck(&self.plan.prior, &Rerun { role, agent, claims, looked_at, differs: &differs })
     }
 
     /// The change without what is left out. What a tool wrote keeps its lines but loses its text, so that only line rules see
@@ -280,36 +298,4 @@ struct Looked<'a> {
 
 fn plural(count: usize) -> &'static str {
     if count == 1 { "" } else { "s" }
-}
-
-/// Rules verify their own findings: the same rule was run again over the same file.
-fn prior_statuses(role: &Role, view: &View<'_>, scanned: &Scan) -> Vec<PriorStatus> {
-    view.plan
-        .prior
-        .iter()
-        .map(|open| &open.finding)
-        .filter(|finding| role.owns(&finding.category_code))
-        .filter_map(|finding| {
-            let rule = finding.rule.as_deref()?;
-            let again = scanned.claims.iter().find(|claim| {
-                claim.rule.as_deref() == Some(rule)
-                    && claim.file == finding.file
-                    && normalise_code(&claim.evidence) == normalise_code(&finding.evidence)
-            });
-            let was_scanned = scanned.depths.iter().any(|(path, _)| path == &finding.file);
-            let in_change = view.change.file(&finding.file).is_some();
-            let (verification, note) = match again {
-                Some(claim) => {
-                    (Verification::No, format!("{rule} still matches at {}:{}", finding.file, claim.line_start.unwrap_or(0)))
-                }
-                None if was_scanned => (
-                    Verification::Yes,
-                    format!("{rule} was run again over {} and no longer matches the cited code", finding.file),
-                ),
-                None if !in_change => (Verification::Yes, format!("{} no longer differs from the base", finding.file)),
-                None => return None,
-            };
-            Some(PriorStatus { id: finding.id, verification, note })
-        })
-        .collect()
 }

@@ -6,9 +6,10 @@
 use super::{GitError, Repository, output};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use tribunal_core::diff::change::{AddedLines, Change, ChangedFile, FileContent, FileStatus};
+use tribunal_core::diff::change::{Change, ChangedFile, FileContent, FileStatus};
 use tribunal_core::diff::language::is_test_path;
 use tribunal_core::diff::parse::{parse_diff, text_of};
+use tribunal_core::findings::window::Touched;
 use tribunal_core::ids::{RepoPath, Sha};
 use tribunal_core::plan::files::{FileSummary, summary};
 
@@ -76,15 +77,16 @@ impl Repository {
         Ok(ReadChange { change, files })
     }
 
-    /// The lines of each file that differ between two trees, in the later one: what an incremental review may speak of.
-    pub fn window(&self, since: &Sha, head: &Sha, max_bytes: u64) -> Result<BTreeMap<RepoPath, AddedLines>, GitError> {
+    /// What of each file differs between two trees: what an incremental review may speak of.
+    pub fn window(&self, since: &Sha, head: &Sha, max_bytes: u64) -> Result<BTreeMap<RepoPath, Touched>, GitError> {
         let entries = self.raw_entries(since, head)?;
         let sizes = self.sizes(&entries)?;
         let monsters: Vec<&RawEntry> =
             entries.iter().filter(|entry| sizes.get(&entry.new_id).is_some_and(|size| *size > max_bytes)).collect();
         let mut change = if entries.is_empty() { Change::default() } else { self.patch(since, head, &monsters)? };
         self.uncover_hidden_text(since, head, &mut change, &entries, max_bytes)?;
-        Ok(change.files.iter().map(|file| (file.path.clone(), file.added_numbers())).collect())
+        let unread = monsters.iter().map(|monster| (monster.path.clone(), Touched::Whole));
+        Ok(change.files.iter().map(|file| (file.path.clone(), Touched::of(file))).chain(unread).collect())
     }
 
     pub fn changed_paths(&self, since: &Sha, head: &Sha) -> Result<BTreeSet<RepoPath>, GitError> {

@@ -312,6 +312,53 @@ fn a_fresh_claim_outside_of_the_window_is_dropped() {
     assert_eq!(review.json["dropped"][0]["reason"], "outside-window");
 }
 
+const GO: &str = "package m\n\nimport \"net/http\"\n\nfunc Get(u string) (int, error) {\n\tresp, err := http.Get(u)\n\tif err != nil {\n\t\treturn 0, err\n\t}\n\
+     \tdefer resp.Body.Close()\n\treturn resp.StatusCode, nil\n}\n";
+
+/// Issue 3, point 7: to delete a line can be the defect, and the line that a rule then cites is an old one. Design rule 2: what
+/// is listed as open is not counted as dropped.
+#[test]
+fn a_deletion_is_part_of_the_window() {
+    let sandbox = Sandbox::on_feature();
+    sandbox.write("m.go", GO);
+    sandbox.write("tls.py", NO_TLS);
+    sandbox.commit("Get");
+    sandbox.review(&[]).ends_with(1);
+    sandbox.write("m.go", GO.replace("\tdefer resp.Body.Close()\n", ""));
+    sandbox.commit("Less");
+    let review = sandbox.review(&[]).ends_with(1);
+    assert_eq!(review.json["receipt"]["mode"], "incremental");
+    assert_eq!(review.found(), ["m.go:go-response-body-leak".to_owned(), format!("tls.py:{NO_TLS_RULE}")]);
+    assert_eq!((&review.json["dropped"], &review.json["receipt"]["dropped"]), (&json!([]), &json!({})));
+    assert_eq!(review.finding("go-response-body-leak")["origin"], "fresh");
+    assert_eq!(review.finding(NO_TLS_RULE)["origin"], "carried");
+}
+
+/// PR-31: an agent may speak of the function that changed, not of the one beside it, and may repeat what is open.
+#[test]
+fn an_agent_speaks_of_what_changed_and_of_what_is_open() {
+    let lines = |name: &str| (0..9).map(|n| format!("    {name}{n} = {n}\n")).collect::<String>();
+    let (one, two) = (format!("def one():\n{}", lines("a")), format!("def two():\n{}", lines("b")));
+    let sandbox = Sandbox::on_feature();
+    sandbox.write("app.py", format!("{one}\n\n{two}"));
+    sandbox.commit("Two");
+    let known = claim("E1", "b8 = 8", "Known.");
+    sandbox.seat("staff-engineer", &answering(&json!({ "findings": [known] })));
+    let id = id_of(&sandbox.review(&[]).ends_with(0), "error-handling");
+    let findings = [claim("E5", "a0 = 0", "In the same function."), claim("E5", "b7 = 7", "Late."), known];
+    sandbox.script("helper.sh", &answering(&json!({ "findings": findings })));
+    sandbox.write("app.py", format!("{}\n\n{two}", one.replace("    a8 = 8\n", "")));
+    sandbox.commit("Less");
+    let review = sandbox.review(&[]).ends_with(0);
+    assert_eq!(review.json["receipt"]["mode"], "incremental");
+    let said: Vec<&str> = review.findings().map(|finding| str_of(finding, "failure_mode")).collect();
+    assert!(said.contains(&"In the same function.") && said.contains(&"Known.") && said.len() == 2, "{said:?}");
+    assert_eq!(id_of(&review, "error-handling"), id);
+    assert_eq!(verification(&review, &id).0, "no");
+    let dropped = review.json["dropped"].as_array().unwrap();
+    assert_eq!((dropped.len(), str_of(&dropped[0], "claim")), (1, "Late."));
+}
+
 /// Every branch is a case of its own: names and reviews of one do not leak into another.
 #[test]
 fn another_branch_starts_anew() {
