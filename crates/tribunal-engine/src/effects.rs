@@ -128,7 +128,8 @@ impl Effects {
         let document: Document = serde_json::from_str(body).ok()?;
         let head = state.request.target.head();
         let reachable = self.repository.as_ref().is_some_and(|repository| repository.has(&document.head));
-        let changed_since = reachable.then(|| self.repository.as_ref()?.changed_paths(&document.head, &head).ok()).flatten();
+        let since = reachable.then(|| self.repository.as_ref()?.changed_since(&document.head, &head).ok()).flatten();
+        let (changed_since, renamed) = since.map(|since| (since.paths, since.renamed)).unzip();
         Some(LastKnown {
             run: RunId::from(run),
             review: LastReview {
@@ -143,6 +144,7 @@ impl Effects {
             clean: document.checked_and_clean.into_iter().map(|check| check.slug).collect(),
             iteration: u32::try_from(iteration).unwrap_or(u32::MAX),
             changed_since,
+            renamed: renamed.unwrap_or_default(),
         })
     }
 

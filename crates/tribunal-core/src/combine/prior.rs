@@ -3,10 +3,12 @@
 
 use super::Said;
 use super::finding::{Finding, FindingOrigin, SpecGap};
+use super::identity::IdBook;
 use crate::findings::brief::PriorFinding;
+use crate::findings::key::finding_key;
 use crate::findings::report::{PriorStatus, Verification};
 use crate::findings::window::{Known, same_code};
-use crate::ids::FindingId;
+use crate::ids::{FindingId, RepoPath};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +19,20 @@ pub struct OpenFinding {
 }
 
 impl OpenFinding {
+    /// Takes it along when its file is moved. The path is part of the key, so it gets another key under the same name.
+    pub fn follow(&mut self, path: &RepoPath, ids: &mut IdBook) {
+        let finding = &mut self.finding;
+        let key = |path: &RepoPath, occurrence| {
+            finding_key(path, &finding.symbol, &finding.evidence, &finding.category_code, occurrence)
+        };
+        // The key alone knows how many equal lines stand above this one; more than this in one function is not code.
+        if let Some(occurrence) = (0..1000).find(|occurrence| key(&finding.file, *occurrence) == finding.key) {
+            finding.key = key(path, occurrence);
+            ids.rename(finding.key.clone(), finding.id);
+        }
+        finding.file = path.clone();
+    }
+
     /// What a repetition of it is told by.
     pub fn known(&self) -> Known {
         let finding = &self.finding;

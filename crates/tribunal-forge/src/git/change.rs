@@ -14,10 +14,9 @@ use tribunal_core::ids::{RepoPath, Sha};
 use tribunal_core::plan::files::{FileSummary, summary};
 
 /// How every diff is made, whatever the repository is set to.
-const DIFF: [&str; 12] = [
+const DIFF: [&str; 11] = [
     "diff-tree",
     "-r",
-    "-M",
     "--no-commit-id",
     "--no-ext-diff",
     "--no-textconv",
@@ -28,6 +27,27 @@ const DIFF: [&str; 12] = [
     "--src-prefix=a/",
     "--dst-prefix=b/",
 ];
+
+/// Two trees, and whether a file that was moved is one file or two.
+#[derive(Clone, Copy)]
+struct Sides<'a> {
+    old: &'a Sha,
+    new: &'a Sha,
+    renames: bool,
+}
+
+impl<'a> Sides<'a> {
+    fn args(self) -> [&'a str; 3] {
+        [if self.renames { "-M" } else { "--no-renames" }, self.old.as_str(), self.new.as_str()]
+    }
+}
+
+/// What differs between the head of an earlier review and this one.
+pub struct Since {
+    pub paths: BTreeSet<RepoPath>,
+    /// Files that were moved, by their earlier path.
+    pub renamed: BTreeMap<RepoPath, RepoPath>,
+}
 
 pub struct ReadChange {
     pub change: Change,
@@ -52,7 +72,8 @@ impl RawEntry {
 
 impl Repository {
     pub fn read_change(&self, base: &Sha, head: &Sha, max_bytes: u64) -> Result<ReadChange, GitError> {
-        let entries = self.raw_entries(base, head)?;
+        let sides = Sides { old: base, new: head, renames: true };
+        let entries = self.raw_entries(sides)?;
         if entries.is_empty() {
             return Ok(ReadChange { change: Change::default(), files: Vec::new() });
         }
@@ -60,8 +81,8 @@ impl Repository {
         let is_monstrous =
             |entry: &RawEntry| sizes.get(&entry.new_id).is_some_and(|size| entry.has_new_blob() && *size > max_bytes);
         let monsters: Vec<&RawEntry> = entries.iter().filter(|entry| is_monstrous(entry)).collect();
-        let mut change = self.patch(base, head, &monsters)?;
-        self.uncover_hidden_text(base, head, &mut change, &entries, max_bytes)?;
+        let mut change = self.patch(sides, &monsters)?;
+        self.uncover_hidden_text(sides, &mut change, &entries, max_bytes)?;
         self.load_texts(&mut change, &entries)?;
         for monster in &monsters {
             change.files.push(unread(monster));
@@ -77,26 +98,36 @@ impl Repository {
         Ok(ReadChange { change, files })
     }
 
-    /// What of each file differs between two trees: what an incremental review may speak of.
+    /// What of each file differs between two trees: what an incremental review may speak of. A file that was moved is a new file
+    /// here: nobody has read it under its name, and rules go by names.
     pub fn window(&self, since: &Sha, head: &Sha, max_bytes: u64) -> Result<BTreeMap<RepoPath, Touched>, GitError> {
-        let entries = self.raw_entries(since, head)?;
+        let sides = Sides { old: since, new: head, renames: false };
+        let entries = self.raw_entries(sides)?;
         let sizes = self.sizes(&entries)?;
         let monsters: Vec<&RawEntry> =
             entries.iter().filter(|entry| sizes.get(&entry.new_id).is_some_and(|size| *size > max_bytes)).collect();
-        let mut change = if entries.is_empty() { Change::default() } else { self.patch(since, head, &monsters)? };
-        self.uncover_hidden_text(since, head, &mut change, &entries, max_bytes)?;
+        let mut change = if entries.is_empty() { Change::default() } else { self.patch(sides, &monsters)? };
+        self.uncover_hidden_text(sides, &mut change, &entries, max_bytes)?;
         let unread = monsters.iter().map(|monster| (monster.path.clone(), Touched::Whole));
         Ok(change.files.iter().map(|file| (file.path.clone(), Touched::of(file))).chain(unread).collect())
     }
 
-    pub fn changed_paths(&self, since: &Sha, head: &Sha) -> Result<BTreeSet<RepoPath>, GitError> {
-        let entries = self.raw_entries(since, head)?;
-        Ok(entries.into_iter().flat_map(|entry| [Some(entry.path), entry.old_path]).flatten().collect())
+    pub fn changed_since(&self, since: &Sha, head: &Sha) -> Result<Since, GitError> {
+        let mut found = Since { paths: BTreeSet::new(), renamed: BTreeMap::new() };
+        for entry in self.raw_entries(Sides { old: since, new: head, renames: true })? {
+            found.paths.insert(entry.path.clone());
+            if let Some(old) = entry.old_path {
+                found.paths.insert(old.clone());
+                found.renamed.insert(old, entry.path);
+            }
+        }
+        Ok(found)
     }
 
-    fn raw_entries(&self, base: &Sha, head: &Sha) -> Result<Vec<RawEntry>, GitError> {
+    fn raw_entries(&self, sides: Sides<'_>) -> Result<Vec<RawEntry>, GitError> {
         let mut args: Vec<&str> = DIFF.to_vec();
-        args.extend(["--raw", "-z", base.as_str(), head.as_str()]);
+        args.extend(["--raw", "-z"]);
+        args.extend(sides.args());
         parse_raw(&self.run(args)?)
     }
 
@@ -120,10 +151,10 @@ impl Repository {
             .collect()
     }
 
-    fn patch(&self, base: &Sha, head: &Sha, without: &[&RawEntry]) -> Result<Change, GitError> {
+    fn patch(&self, sides: Sides<'_>, without: &[&RawEntry]) -> Result<Change, GitError> {
         // The one place where pathspec magic is wanted, and every path in it is marked literal by us.
         let mut asked = if without.is_empty() { self.git() } else { self.git_with_magic() };
-        asked.args(DIFF).arg("-p").arg(base.as_str()).arg(head.as_str());
+        asked.args(DIFF).arg("-p").args(sides.args());
         if !without.is_empty() {
             asked.arg("--").arg(":/");
             for entry in without {
@@ -146,8 +177,7 @@ impl Repository {
     /// `.gitattributes` can call any text binary. What has no NUL byte is text, and its diff is read as such.
     fn uncover_hidden_text(
         &self,
-        base: &Sha,
-        head: &Sha,
+        sides: Sides<'_>,
         change: &mut Change,
         entries: &[RawEntry],
         max_bytes: u64,
@@ -173,7 +203,7 @@ impl Repository {
             return Ok(());
         }
         let mut asked = self.git_with_magic();
-        asked.args(DIFF).args(["-p", "--text"]).arg(base.as_str()).arg(head.as_str()).arg("--");
+        asked.args(DIFF).args(["-p", "--text"]).args(sides.args()).arg("--");
         for entry in &hidden {
             asked.arg(os_pathspec(b":(top,literal)", &entry.path_bytes));
         }

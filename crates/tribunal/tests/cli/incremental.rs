@@ -85,6 +85,60 @@ fn a_moved_line_keeps_its_name_and_stays_open() {
     assert_eq!(review.findings().count(), 2, "{:?}", review.found());
 }
 
+/// PR-11, design rule 4: a moved file takes its findings along, under their names; moving is not fixing. Committed or not.
+#[test]
+fn a_moved_file_keeps_its_findings() {
+    for committed in [true, false] {
+        let sandbox = reviewed();
+        std::fs::rename(sandbox.path().join("tls.py"), sandbox.path().join("net.py")).unwrap();
+        sandbox.git(&["mv", "app.py", "list.py"]);
+        if committed {
+            sandbox.commit("Move");
+        }
+        let review = sandbox.review(&[]).ends_with(1);
+        assert_eq!(review.json["receipt"]["mode"], "incremental");
+        assert_eq!(review.found(), [format!("list.py:{SHARED_LIST_RULE}"), format!("net.py:{NO_TLS_RULE}")]);
+        assert_eq!((id_of(&review, NO_TLS_RULE), id_of(&review, SHARED_LIST_RULE)), ("F1".into(), "F2".into()));
+        assert_eq!((verification(&review, "F1").0, verification(&review, "F2").0), ("no".into(), "no".into()));
+        assert_eq!(review.json["dropped"], json!([]));
+        sandbox.write("net.py", CLEAN.replace("add", "join"));
+        let fixed = sandbox.review(&[]).ends_with(0);
+        assert_eq!(verification(&fixed, "F1").0, "yes", "and is verified where it is now");
+    }
+}
+
+/// The same for what an agent found, which no rule can verify; and what it says of a moved file is inside the window.
+#[test]
+fn a_moved_file_keeps_the_findings_of_agents() {
+    let sandbox = Sandbox::with_shared_list();
+    sandbox.seat("staff-engineer", &answering(&json!({ "findings": [claim("E1", "    return items", "It breaks.")] })));
+    let id = id_of(&sandbox.review(&[]).ends_with(0), "error-handling");
+    let mut late = claim("E1", "    items.append(item)", "Under this name it breaks.");
+    late["file"] = "list.py".into();
+    sandbox.script("helper.sh", &answering(&json!({ "findings": [late] })));
+    sandbox.git(&["mv", "app.py", "list.py"]);
+    sandbox.commit("Move");
+    let review = sandbox.review(&[]).ends_with(0);
+    assert_eq!(review.json["dropped"], json!([]));
+    assert_eq!(verification(&review, &id).0, "unclear");
+    let kept = review.findings().find(|finding| finding["id"] == id.as_str()).unwrap();
+    assert_eq!((str_of(kept, "file"), str_of(kept, "failure_mode")), ("list.py", "It breaks."));
+    assert_eq!(review.findings().count(), 3, "{:?}", review.found());
+}
+
+/// Issue 3, point 7: code that was moved where git sees no rename is read as new.
+#[test]
+fn a_defect_that_went_elsewhere_is_found_there() {
+    let sandbox = reviewed();
+    sandbox.git(&["rm", "--quiet", "tls.py"]);
+    let padding: String = (0..40).map(|n| format!("VALUE_{n} = {n}\n")).collect();
+    sandbox.write("net.py", format!("{padding}\n\n{NO_TLS}"));
+    sandbox.commit("Rewrite");
+    let review = sandbox.review(&[]).ends_with(1);
+    assert_eq!(review.json["receipt"]["mode"], "incremental");
+    assert_eq!(review.found(), [format!("app.py:{SHARED_LIST_RULE}"), format!("net.py:{NO_TLS_RULE}")]);
+}
+
 /// PR-31: fresh findings lie in what changed since the last review; files that did not change are left to it.
 #[test]
 fn files_that_did_not_change_are_left_to_the_last_review() {

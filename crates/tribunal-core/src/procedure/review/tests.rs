@@ -171,6 +171,7 @@ fn the_same_head_is_a_noop() {
         clean: vec![],
         iteration: 1,
         changed_since: Some(BTreeSet::new()),
+        renamed: BTreeMap::new(),
     };
     let read = ChangeRead { files: vec![file("a.py")], has_repo: true, last: Some(last), ids: IdBook::default() };
     let planned = step(Some(started), Input::ChangeRead(Box::new(read)), 2).unwrap();
