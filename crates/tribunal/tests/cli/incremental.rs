@@ -388,6 +388,27 @@ fn a_deletion_is_part_of_the_window() {
     assert_eq!(review.finding(NO_TLS_RULE)["origin"], "carried");
 }
 
+/// Issue 3, point 7: a check of the whole change counts what the last review read, too.
+#[test]
+fn a_test_that_was_taken_back_is_missed() {
+    let test = "from work import work\n\n\ndef test_work():\n    assert work(1) == 1\n";
+    let sandbox = Sandbox::on_feature_from(&[("tests/test_work.py", test), ("work.py", "")]);
+    let body: String = (0..70).map(|n| format!("    if x == {n}:\n        x += {n}\n")).collect();
+    sandbox.write("work.py", format!("def work(x):\n{body}    return x\n"));
+    sandbox.write("tests/test_work.py", format!("{test}    assert work(2) == 4\n"));
+    sandbox.commit("Work");
+    sandbox.review(&[]).ends_with(0);
+    sandbox.git(&["checkout", "--quiet", "main", "--", "tests"]);
+    sandbox.write("other.py", "x = 1\n");
+    sandbox.commit("Take the test back");
+    let review = sandbox.review(&[]).ends_with(0);
+    assert_eq!(review.json["receipt"]["mode"], "incremental");
+    assert_eq!(review.ended("work.py"), "unchanged");
+    let whole = sandbox.review(&["--mode", "full"]).ends_with(0);
+    assert!(!whole.found().is_empty());
+    assert_eq!(review.found(), whole.found());
+}
+
 /// PR-31: an agent may speak of the function that changed, not of the one beside it, and may repeat what is open.
 #[test]
 fn an_agent_speaks_of_what_changed_and_of_what_is_open() {
