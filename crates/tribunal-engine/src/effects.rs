@@ -128,7 +128,8 @@ impl Effects {
         let document: Document = serde_json::from_str(body).ok()?;
         let head = state.request.target.head();
         let reachable = self.repository.as_ref().is_some_and(|repository| repository.has(&document.head));
-        let since = reachable.then(|| self.repository.as_ref()?.changed_since(&document.head, &head).ok()).flatten();
+        let since =
+            reachable.then(|| self.repository.as_ref()?.changed_since(&document.base, &document.head, &head).ok()).flatten();
         let (changed_since, renamed) = since.map(|since| (since.paths, since.renamed)).unzip();
         Some(LastKnown {
             run: RunId::from(run),
@@ -155,7 +156,8 @@ impl Effects {
         if let Some(window) = self.window.get() {
             return Ok(Some(Arc::clone(window)));
         }
-        let touched = self.repository()?.window(since, &state.request.target.head(), state.request.policy.max_bytes)?;
+        let target = &state.request.target;
+        let touched = self.repository()?.window(&target.base(), since, &target.head(), state.request.policy.max_bytes)?;
         let window = Window::new(touched, reviewing.plan.prior.iter().map(|open| open.known()).collect());
         Ok(Some(Arc::clone(self.window.get_or_init(|| Arc::new(window)))))
     }

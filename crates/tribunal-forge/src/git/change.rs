@@ -100,7 +100,7 @@ impl Repository {
 
     /// What of each file differs between two trees: what an incremental review may speak of. A file that was moved is a new file
     /// here: nobody has read it under its name, and rules go by names.
-    pub fn window(&self, since: &Sha, head: &Sha, max_bytes: u64) -> Result<BTreeMap<RepoPath, Touched>, GitError> {
+    pub fn window(&self, base: &Sha, since: &Sha, head: &Sha, max_bytes: u64) -> Result<BTreeMap<RepoPath, Touched>, GitError> {
         let sides = Sides { old: since, new: head, renames: false };
         let entries = self.raw_entries(sides)?;
         let sizes = self.sizes(&entries)?;
@@ -108,12 +108,13 @@ impl Repository {
             entries.iter().filter(|entry| sizes.get(&entry.new_id).is_some_and(|size| *size > max_bytes)).collect();
         let mut change = if entries.is_empty() { Change::default() } else { self.patch(sides, &monsters)? };
         self.uncover_hidden_text(sides, &mut change, &entries, max_bytes)?;
-        let unread = monsters.iter().map(|monster| (monster.path.clone(), Touched::Whole));
-        Ok(change.files.iter().map(|file| (file.path.clone(), Touched::of(file))).chain(unread).collect())
+        let unread = monsters.iter().map(|monster| monster.path.clone());
+        let whole = unread.chain(self.recompared(base, since, head)?).map(|path| (path, Touched::Whole));
+        Ok(change.files.iter().map(|file| (file.path.clone(), Touched::of(file))).chain(whole).collect())
     }
 
-    pub fn changed_since(&self, since: &Sha, head: &Sha) -> Result<Since, GitError> {
-        let mut found = Since { paths: BTreeSet::new(), renamed: BTreeMap::new() };
+    pub fn changed_since(&self, base: &Sha, since: &Sha, head: &Sha) -> Result<Since, GitError> {
+        let mut found = Since { paths: self.recompared(base, since, head)?, renamed: BTreeMap::new() };
         for entry in self.raw_entries(Sides { old: since, new: head, renames: true })? {
             found.paths.insert(entry.path.clone());
             if let Some(old) = entry.old_path {
@@ -122,6 +123,16 @@ impl Repository {
             }
         }
         Ok(found)
+    }
+
+    /// Files that are compared with another one of the base than before. Their content may be what it was, but what of it is new
+    /// is not: once the file that it was a copy of is put back, all of it is.
+    fn recompared(&self, base: &Sha, since: &Sha, head: &Sha) -> Result<BTreeSet<RepoPath>, GitError> {
+        let before = self.raw_entries(Sides { old: base, new: since, renames: true })?;
+        let before: BTreeMap<&RepoPath, &RawEntry> = before.iter().map(|entry| (&entry.path, entry)).collect();
+        let now = self.raw_entries(Sides { old: base, new: head, renames: true })?;
+        let is_other = |entry: &RawEntry| before.get(&entry.path).is_none_or(|before| before.old_path != entry.old_path);
+        Ok(now.into_iter().filter(is_other).map(|entry| entry.path).collect())
     }
 
     fn raw_entries(&self, sides: Sides<'_>) -> Result<Vec<RawEntry>, GitError> {

@@ -139,6 +139,21 @@ fn a_defect_that_went_elsewhere_is_found_there() {
     assert_eq!(review.found(), [format!("app.py:{SHARED_LIST_RULE}"), format!("net.py:{NO_TLS_RULE}")]);
 }
 
+/// Issue 3, point 7: a file is read again when what it is compared with is another, though not a byte of it changed.
+#[test]
+fn a_copy_is_new_once_its_original_is_put_back() {
+    let sandbox = Sandbox::on_feature_from(&[("old.py", NO_TLS), ("app.py", CLEAN)]);
+    sandbox.git(&["mv", "old.py", "new.py"]);
+    sandbox.write("app.py", SHARED_LIST);
+    sandbox.commit("Move");
+    assert_eq!(sandbox.review(&[]).ends_with(0).found(), [format!("app.py:{SHARED_LIST_RULE}")], "what moved was there before");
+    sandbox.git(&["checkout", "--quiet", "main", "--", "old.py"]);
+    sandbox.commit("Put it back");
+    let review = sandbox.review(&[]).ends_with(1);
+    assert_eq!(review.json["receipt"]["mode"], "incremental");
+    assert_eq!(review.found(), [format!("app.py:{SHARED_LIST_RULE}"), format!("new.py:{NO_TLS_RULE}")]);
+}
+
 /// PR-31: fresh findings lie in what changed since the last review; files that did not change are left to it.
 #[test]
 fn files_that_did_not_change_are_left_to_the_last_review() {
