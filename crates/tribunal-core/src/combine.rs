@@ -87,7 +87,7 @@ pub fn combine(said: &Said<'_>, ids: IdBook) -> Combined {
 
     let statuses: Vec<_> = said.reports.iter().flat_map(|report| report.prior.iter()).collect();
     let verified = prior::verify(said, &findings, &statuses);
-    prior::mark_known(&mut findings, said.prior);
+    prior::recognise(&mut findings, &verified.known, &mut ids);
     prior::absorb(&mut findings, verified.carried);
     identity::name(&mut findings, &mut ids);
     identity::relate(&mut findings);

@@ -5,12 +5,13 @@ use super::Said;
 use super::finding::{Finding, FindingOrigin, SpecGap};
 use super::identity::IdBook;
 use crate::findings::brief::PriorFinding;
-use crate::findings::key::finding_key;
+use crate::findings::key::{finding_key, normalise_code};
 use crate::findings::report::{PriorStatus, Verification};
 use crate::findings::window::{Known, same_code};
-use crate::ids::{FindingId, RepoPath};
+use crate::ids::{FindingId, FindingKey, RepoPath};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// An open finding as the ledger keeps it between reviews.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -92,17 +93,23 @@ impl PriorVerification {
 
 pub struct Verified {
     pub carried: Vec<Finding>,
+    /// Findings of this review that were open before, by their keys of today, with the names they have.
+    pub known: BTreeMap<FindingKey, FindingId>,
     pub verifications: Vec<PriorVerification>,
 }
 
 pub fn verify(said: &Said<'_>, fresh: &[Finding], statuses: &[&PriorStatus]) -> Verified {
-    let mut verified = Verified { carried: Vec::new(), verifications: Vec::new() };
+    let known = known(said.prior, fresh);
+    let mut verified = Verified { carried: Vec::new(), verifications: Vec::new(), known: BTreeMap::new() };
     let mut priors: Vec<&OpenFinding> = said.prior.iter().collect();
     priors.sort_by_key(|prior| prior.finding.id);
     for prior in priors {
-        let again = fresh.iter().find(|finding| finding.key == prior.finding.key);
+        let again = known.get(&prior.finding.id).copied();
         let (verification, note) = judge(said, prior, again, statuses);
         let finding = again.unwrap_or(&prior.finding);
+        if again.is_some() {
+            verified.known.insert(finding.key.clone(), prior.finding.id);
+        }
         verified.verifications.push(PriorVerification {
             prior_id: prior.finding.id,
             verification,
@@ -120,11 +127,35 @@ pub fn verify(said: &Said<'_>, fresh: &[Finding], statuses: &[&PriorStatus]) -> 
     verified
 }
 
-/// A finding that was open before is no news, even if it was found again.
-pub fn mark_known(fresh: &mut [Finding], open: &[OpenFinding]) {
+/// Which finding of today is which open one. By key first; what is left over on both sides in one file, of one category and
+/// with the same code, is a finding whose function got another name or was moved into another one. A lighter statement does not
+/// take the place of a heavier one.
+fn known<'a>(open: &[OpenFinding], fresh: &'a [Finding]) -> BTreeMap<FindingId, &'a Finding> {
+    let keys: BTreeSet<&FindingKey> = open.iter().map(|open| &open.finding.key).collect();
+    let mut known: BTreeMap<FindingId, &Finding> = BTreeMap::new();
+    for open in open {
+        known.extend(fresh.iter().find(|finding| finding.key == open.finding.key).map(|finding| (open.finding.id, finding)));
+    }
+    let place = |finding: &Finding| {
+        (finding.file.clone(), finding.category_code.clone(), finding.side, normalise_code(&finding.evidence))
+    };
+    let mut left: Vec<&Finding> = fresh.iter().filter(|finding| !keys.contains(&finding.key)).collect();
+    left.sort_by_key(|finding| finding.line_start);
+    for open in open.iter().map(|open| &open.finding) {
+        let is_moved = |finding: &&Finding| finding.p_code <= open.p_code && place(finding) == place(open);
+        if let (false, Some(at)) = (known.contains_key(&open.id), left.iter().position(is_moved)) {
+            known.insert(open.id, left.remove(at));
+        }
+    }
+    known
+}
+
+/// A finding that was open before keeps its name and is no news, even if it was found again.
+pub fn recognise(fresh: &mut [Finding], known: &BTreeMap<FindingKey, FindingId>, ids: &mut IdBook) {
     for finding in fresh {
-        if open.iter().any(|open| open.finding.key == finding.key) {
+        if let Some(id) = known.get(&finding.key) {
             finding.origin = FindingOrigin::Carried;
+            ids.rename(finding.key.clone(), *id);
         }
     }
 }

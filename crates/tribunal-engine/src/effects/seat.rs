@@ -16,10 +16,10 @@ use tribunal_core::diff::language::{Language, is_test_path};
 use tribunal_core::findings::admit::{Gate, admit};
 use tribunal_core::findings::brief::{Assignment, reading_order};
 use tribunal_core::findings::key::Outline;
-use tribunal_core::findings::report::{Claim, CleanCheck, PriorStatus, Report};
+use tribunal_core::findings::report::{CleanCheck, Report};
 use tribunal_core::findings::role::{Role, RoleInput};
 use tribunal_core::findings::window::Window;
-use tribunal_core::ids::{AgentName, CategoryCode, RepoPath};
+use tribunal_core::ids::{CategoryCode, RepoPath};
 use tribunal_core::plan::files::Disposition;
 use tribunal_core::plan::panel::Seat;
 use tribunal_core::policy::config::AgentConfig;
@@ -65,7 +65,7 @@ impl Effects {
             .collect();
         let view = View { plan, change: &read.change, in_scope };
         let (report, depths) = match agent {
-            AgentConfig::Rules {} => self.play_rules(role, &seat.agent, &view)?,
+            AgentConfig::Rules {} => self.play_rules(role, &view)?,
             AgentConfig::Command { command, timeout_seconds, env, network } => {
                 let agent = CommandAgent { command, timeout: *timeout_seconds, env, network: network.unwrap_or(true) };
                 let scratch = scratch()?;
@@ -123,10 +123,7 @@ impl Effects {
                     }
                     (None, None) => return Err(AgentFailure::Failed("it has neither a file nor a command".into())),
                 };
-                let report = agent.report(role, &bytes, &read.change, Some(&root))?;
-                let looked_at = |path: &RepoPath| read.change.file(path).is_some();
-                let prior = view.recheck(role, &seat.agent, &report.findings, &looked_at);
-                (Report { prior, ..report }, BTreeMap::new())
+                (agent.report(role, &bytes, &read.change, Some(&root))?, BTreeMap::new())
             }
         };
         let outlines = outlines(&report, &read.change);
@@ -139,10 +136,21 @@ impl Effects {
             has_repo: plan.flags.has_repo,
             spec: state.request.spec.as_deref(),
         };
-        Ok(SeatAnswer::Report { report: admit(report, &gate), depths })
+        let mut report = admit(report, &gate);
+        if !Window::binds(agent) {
+            // A linter runs over every file; the rules name those that they looked at.
+            let is_linter = matches!(agent, AgentConfig::Sarif { .. });
+            let looked_at = |path: &RepoPath| depths.contains_key(path) || (is_linter && read.change.file(path).is_some());
+            // A file that was too large to take in is part of the plan alone, and it does differ.
+            let differs = |path: &RepoPath| plan.files.iter().any(|planned| &planned.file.path == path);
+            let found = &report.findings;
+            let rerun = Rerun { role, agent: &seat.agent, found, looked_at: &looked_at, differs: &differs };
+            report.prior = recheck(&plan.prior, &rerun);
+        }
+        Ok(SeatAnswer::Report { report, depths })
     }
 
-    fn play_rules(&self, role: &Role, agent: &AgentName, view: &View<'_>) -> Result<Answer, AgentFailure> {
+    fn play_rules(&self, role: &Role, view: &View<'_>) -> Result<Answer, AgentFailure> {
         if role.reads.contains(&RoleInput::Spec) {
             return Err(AgentFailure::Failed(format!(
                 "the built-in rules cannot read a spec; give {} an agent that can, in [panel]",
@@ -169,11 +177,9 @@ impl Effects {
                 (path.clone(), depth)
             })
             .collect();
-        let looked_at = |path: &RepoPath| scanned.depths.iter().any(|(scanned, _)| scanned == path);
         let report = Report {
             findings: scanned.claims.iter().filter(|claim| role.owns(&claim.category)).cloned().collect(),
             checked_clean: clean_checks(&self.rules, role, scanned),
-            prior: view.recheck(role, agent, &scanned.claims, &looked_at),
             ..Report::default()
         };
         Ok((report, depths))
@@ -195,18 +201,6 @@ impl View<'_> {
 
     fn is_in_scope(&self, path: &RepoPath) -> bool {
         self.in_scope.contains_key(path)
-    }
-
-    fn recheck(
-        &self,
-        role: &Role,
-        agent: &AgentName,
-        claims: &[Claim],
-        looked_at: &dyn Fn(&RepoPath) -> bool,
-    ) -> Vec<PriorStatus> {
-        // A file that was too large to take in is part of the plan alone, and it does differ.
-        let differs = |path: &RepoPath| self.plan.files.iter().any(|planned| &planned.file.path == path);
-        recheck(&self.plan.prior, &Rerun { role, agent, claims, looked_at, differs: &differs })
     }
 
     /// The change without what is left out. What a tool wrote keeps its lines but loses its text, so that only line rules see

@@ -154,6 +154,31 @@ fn a_copy_is_new_once_its_original_is_put_back() {
     assert_eq!(review.found(), [format!("app.py:{SHARED_LIST_RULE}"), format!("new.py:{NO_TLS_RULE}")]);
 }
 
+/// Design rule 4: a function that got another name keeps its finding; of two equal lines in two functions the one that is gone
+/// is closed and the other is not.
+#[test]
+fn equal_lines_are_told_apart_by_their_functions() {
+    let call = "    return requests.get(url, timeout=5, verify=False)\n";
+    let text = |names: &[&str]| {
+        names.iter().fold("import requests\n".to_owned(), |text, name| format!("{text}\n\ndef {name}(url):\n{call}"))
+    };
+    let sandbox = Sandbox::on_feature();
+    sandbox.write("tls.py", text(&["one", "two"]));
+    sandbox.commit("Fetch");
+    sandbox.review(&[]).ends_with(1);
+    sandbox.write("tls.py", text(&["one", "other"]));
+    sandbox.commit("Rename");
+    let ids = |review: &Document| review.findings().map(|found| str_of(found, "id").to_owned()).collect::<Vec<_>>();
+    assert_eq!(ids(&sandbox.review(&[]).ends_with(1)), ["F1", "F2"]);
+    sandbox.write("tls.py", text(&["other"]));
+    sandbox.commit("Less");
+    let review = sandbox.review(&[]).ends_with(1);
+    assert_eq!(
+        (ids(&review), verification(&review, "F1").0, verification(&review, "F2").0),
+        (vec!["F2".into()], "yes".into(), "no".into())
+    );
+}
+
 /// PR-31: fresh findings lie in what changed since the last review; files that did not change are left to it.
 #[test]
 fn files_that_did_not_change_are_left_to_the_last_review() {
