@@ -10,6 +10,7 @@ pub mod hygiene;
 pub mod identity;
 pub mod opinion;
 pub mod prior;
+pub mod recheck;
 pub mod severity;
 pub mod verdict;
 
@@ -87,7 +88,8 @@ pub fn combine(said: &Said<'_>, ids: IdBook) -> Combined {
 
     let statuses: Vec<_> = said.reports.iter().flat_map(|report| report.prior.iter()).collect();
     let verified = prior::verify(said, &findings, &statuses);
-    findings.extend(verified.carried);
+    prior::recognise(&mut findings, &verified.known, &mut ids);
+    prior::absorb(&mut findings, verified.carried);
     identity::name(&mut findings, &mut ids);
     identity::relate(&mut findings);
     let mut spec_gaps = identity::name_gaps(gaps, said.roles, &mut ids);

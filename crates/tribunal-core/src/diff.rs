@@ -4,3 +4,5 @@ pub mod apply;
 pub mod change;
 pub mod language;
 pub mod parse;
+pub mod prefix;
+pub mod series;

@@ -15,3 +15,4 @@ pub mod race;
 pub mod report;
 pub mod role;
 pub mod scale;
+pub mod window;

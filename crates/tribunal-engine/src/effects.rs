@@ -19,9 +19,11 @@ use tribunal_core::combine::identity::IdBook;
 use tribunal_core::combine::prior::OpenFinding;
 use tribunal_core::combine::verdict::Outcome;
 use tribunal_core::diff::apply::apply_hunks;
-use tribunal_core::diff::change::{AddedLines, ChangedFile, FileContent, FileStatus};
-use tribunal_core::diff::parse::parse_diff;
-use tribunal_core::ids::{FindingId, FindingKey, RepoPath, RunId};
+use tribunal_core::diff::change::{ChangedFile, FileContent, FileStatus};
+use tribunal_core::diff::parse::{parse_diff, text_of};
+use tribunal_core::diff::prefix::Prefixes;
+use tribunal_core::findings::window::Window;
+use tribunal_core::ids::{FindingId, FindingKey, RunId};
 use tribunal_core::plan::files::summarise;
 use tribunal_core::plan::mode::LastReview;
 use tribunal_core::policy::agents::{AgentConfig, Means};
@@ -43,7 +45,7 @@ pub struct Effects {
     tree: tokio::sync::Mutex<Option<Arc<Tree>>>,
     change: OnceLock<Arc<ReadChange>>,
     scan: OnceLock<Result<Arc<Scan>, RuleError>>,
-    window: OnceLock<Arc<BTreeMap<RepoPath, AddedLines>>>,
+    window: OnceLock<Arc<Window>>,
 }
 
 impl Effects {
@@ -157,7 +159,9 @@ impl Effects {
         let document: Document = serde_json::from_str(body).ok()?;
         let head = state.request.target.head();
         let reachable = self.repository.as_ref().is_some_and(|repository| repository.has(&document.head));
-        let changed_since = reachable.then(|| self.repository.as_ref()?.changed_paths(&document.head, &head).ok()).flatten();
+        let since =
+            reachable.then(|| self.repository.as_ref()?.changed_since(&document.base, &document.head, &head).ok()).flatten();
+        let (changed_since, renamed) = since.map(|since| (since.paths, since.renamed)).unzip();
         Some(LastKnown {
             run: RunId::from(run),
             review: LastReview {
@@ -172,33 +176,38 @@ impl Effects {
             clean: document.checked_and_clean.into_iter().map(|check| check.slug).collect(),
             iteration: u32::try_from(iteration).unwrap_or(u32::MAX),
             changed_since,
+            renamed: renamed.unwrap_or_default(),
         })
     }
 
     /// What changed since the last review; nothing in a full one.
-    fn window(&self, state: &State) -> Result<Option<Arc<BTreeMap<RepoPath, AddedLines>>>, GitError> {
+    fn window(&self, state: &State) -> Result<Option<Arc<Window>>, GitError> {
         let (Phase::Reviewing(reviewing) | Phase::Verifying(reviewing)) = &state.phase else { return Ok(None) };
         let Some(since) = &reviewing.plan.since else { return Ok(None) };
         if let Some(window) = self.window.get() {
             return Ok(Some(Arc::clone(window)));
         }
-        let window = self.repository()?.window(since, &state.request.target.head(), state.request.policy.max_bytes)?;
+        let target = &state.request.target;
+        let touched = self.repository()?.window(&target.base(), since, &target.head(), state.request.policy.max_bytes)?;
+        let window = Window::new(touched, reviewing.plan.prior.iter().map(|open| open.known()).collect());
         Ok(Some(Arc::clone(self.window.get_or_init(|| Arc::new(window)))))
     }
 }
 
 /// `index <old>..<new>` lines by the path of the `+++` line that follows.
 fn index_lines(bytes: &[u8]) -> BTreeMap<String, (String, String)> {
+    let prefixes = Prefixes::of(bytes);
     let mut objects = BTreeMap::new();
     let mut pair: Option<(String, String)> = None;
     for line in bytes.split(|byte| *byte == b'\n') {
         let line = String::from_utf8_lossy(&line[..line.len().min(4096)]);
         if let Some(ids) = line.strip_prefix("index ") {
             pair = ids.split(' ').next().and_then(|ids| ids.split_once("..")).map(|(old, new)| (old.to_owned(), new.to_owned()));
-        } else if let Some(path) = line.strip_prefix("+++ b/")
+        } else if let Some(path) = line.strip_prefix("+++ ")
             && let Some(pair) = pair.take()
         {
-            objects.insert(path.trim_end_matches(['\r', '\t']).to_owned(), pair);
+            let path = prefixes.new_path(path.trim_end_matches(['\r', '\t']).as_bytes());
+            objects.insert(text_of(path), pair);
         }
     }
     objects

@@ -12,6 +12,7 @@ use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use tribunal_core::ids::{RepoPath, Sha};
 
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
@@ -27,8 +28,12 @@ pub enum GitError {
     NoBase,
     #[error("`{base}` and `{head}` have no common history here")]
     NoMergeBase { base: String, head: String, shallow: bool },
+    #[error("the parent of {} is not here: this clone is shallow, and its history ends there", .0.short())]
+    NoParent(Sha),
     #[error("this is a bare repository, which has no working tree")]
     Bare,
+    #[error("the index holds a merge that is not resolved: {}", named(.0))]
+    Unmerged(Vec<RepoPath>),
     #[error("git {command} failed: {message}")]
     Failed { command: String, message: String },
     #[error("git gave an answer that does not add up: {0}")]
@@ -37,6 +42,16 @@ pub enum GitError {
     Diff(#[from] tribunal_core::diff::parse::DiffError),
     #[error("{what}: {source}")]
     Io { what: String, source: std::io::Error },
+}
+
+/// The first few paths, and how many there are beyond them.
+fn named(paths: &[RepoPath]) -> String {
+    const SHOWN: usize = 5;
+    let shown: Vec<&str> = paths.iter().take(SHOWN).map(RepoPath::as_str).collect();
+    match paths.len().saturating_sub(SHOWN) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
 }
 
 /// A git repository, by the folders that matter.
@@ -52,11 +67,13 @@ pub struct Repository {
 }
 
 /// Settings that no repository's own configuration may override.
-const HARDENED: [&str; 8] = [
+const HARDENED: [&str; 9] = [
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
     "core.quotePath=false",
     "core.pager=cat",
+    // A snapshot writes no file, so line ends cannot be harmed by it; a check of them would only refuse to read.
+    "core.safecrlf=false",
     "core.attributesFile=/dev/null",
     "diff.suppressBlankEmpty=false",
     "protocol.file.allow=never",

@@ -267,7 +267,11 @@ pub struct ReviewArgs {
     #[arg(long, value_name = "GLOB")]
     pub skip: Vec<String>,
     /// Go on with a run that was killed: the newest of this repository, or the one named
-    #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "")]
+    // What a run reads and how it judges was settled when it began.
+    #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "", conflicts_with_all = [
+        "base", "committed", "staged", "commit", "range", "diff_file", "stdin", "mode", "spec", "test_direction", "context",
+        "fail_level", "skip",
+    ])]
     pub resume: Option<String>,
     /// Have this agent play every role, whatever [panel] says
     #[arg(long, value_name = "NAME", conflicts_with = "resume")]

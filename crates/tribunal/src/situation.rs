@@ -80,10 +80,14 @@ impl From<GitError> for Situation {
                 format!("{text}: this clone is shallow, and its history ends before they meet"),
             )
             .help("fetch the rest: git fetch --unshallow (in CI: fetch-depth: 0)"),
+            GitError::NoParent(_) => Situation::new("shallow-clone", exit::USAGE, text)
+                .help("fetch the rest: git fetch --unshallow (in CI: fetch-depth: 0)"),
             GitError::NoMergeBase { .. } => Situation::new("no-merge-base", exit::USAGE, text)
                 .help("name another base: tribunal review --base REF, or compare directly: tribunal review --range A..B"),
             GitError::Bare => Situation::new("bare-repository", exit::USAGE, text)
                 .help("review commits: tribunal review --committed, --commit or --range"),
+            GitError::Unmerged(_) => Situation::new("unmerged-index", exit::USAGE, text)
+                .help("resolve it and stage the result with `git add`, or review the files as they stand: tribunal review"),
             GitError::Diff(error) => error.into(),
             GitError::Failed { .. } | GitError::Hollow(_) | GitError::Io { .. } => {
                 Situation::new("git-failed", exit::INCOMPLETE, text)
@@ -99,6 +103,11 @@ impl From<DiffError> for Situation {
         match error {
             DiffError::Combined => Situation::new("combined-diff", exit::USAGE, text)
                 .help("make it with `git diff A B`, or review the merge: tribunal review --commit SHA"),
+            DiffError::Series(_) => Situation::new("several-commits", exit::USAGE, text)
+                .help("make one diff of them: git diff A B")
+                .help("or review the commits where they are: tribunal review --range A..B"),
+            DiffError::Coloured => Situation::new("malformed-diff", exit::USAGE, text)
+                .help("make it with `git diff --no-color`; nothing was reviewed"),
             DiffError::Malformed(_) | DiffError::NotADiff(_) => Situation::new("malformed-diff", exit::USAGE, text)
                 .help("make it with `git diff` and pass it whole; nothing was reviewed"),
         }
@@ -190,11 +199,16 @@ pub const CODES: &[(&str, &str)] = &[
     ("unknown-revision", "A branch, tag or commit that was named does not exist here."),
     ("unborn-branch", "The branch has no commit yet, so there is nothing to compare with."),
     ("no-base", "No branch could be found that this change is made against."),
-    ("shallow-clone", "The clone's history ends before base and head meet. CI systems clone so by default."),
+    ("shallow-clone", "The clone's history ends before the base of the change. CI systems clone so by default."),
     ("no-merge-base", "Base and head share no history."),
     ("bare-repository", "A bare repository has no working tree; only commits can be reviewed."),
+    ("unmerged-index", "What is staged holds a merge that is not resolved, so it is no content that could be reviewed."),
     ("git-failed", "git failed or gave an answer that does not add up. Nothing was reviewed."),
     ("combined-diff", "A combined diff (of a merge) has several old sides and cannot be reviewed as one change."),
+    (
+        "several-commits",
+        "A patch series (git format-patch, git log -p) that changes a file more than once. Nothing was reviewed.",
+    ),
     ("malformed-diff", "The input is not a diff, or a diff that was cut off or edited. It is refused whole."),
     ("no-ledger", "The ledger could not be opened. It lives in the git directory."),
     ("ledger-too-new", "A newer Tribunal has written this ledger."),
@@ -209,6 +223,10 @@ pub const CODES: &[(&str, &str)] = &[
     ("nothing-to-review", "Base and head are the same, so nothing was reviewed and nothing is green."),
     ("not-reviewed", "The change could not be read or no reviewer was left. Nothing was reviewed."),
     ("rules-changed", "A run can only be resumed under the rules it began with."),
+    (
+        "head-moved",
+        "A resumed run was finished for the head it began with, which is no longer the present one. Nothing is green.",
+    ),
     ("interrupted", "The run was interrupted. What was done is kept; `tribunal review --resume` goes on."),
     ("not-trusted", "The checkout's own configuration was shown and not trusted; the base's stays in force."),
     ("already-there", "`tribunal init` found a configuration and left it alone."),
@@ -219,5 +237,5 @@ pub const CODES: &[(&str, &str)] = &[
         "output-failed",
         "The result could not be written, for instance because the disk is full. A review itself is kept: `tribunal show last`.",
     ),
-    ("bad-context", "A severity directive in the context is malformed."),
+    ("bad-context", "A spec, a context or a test direction cannot be read, is empty, or holds a malformed directive."),
 ];

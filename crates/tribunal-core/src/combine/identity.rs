@@ -24,6 +24,11 @@ impl IdBook {
         &self.names
     }
 
+    /// Gives a finding's new key the name that it had.
+    pub fn rename(&mut self, key: FindingKey, id: FindingId) {
+        self.names.insert(key, id);
+    }
+
     fn name(&mut self, key: &FindingKey) -> FindingId {
         let next = self.names.values().map(|id| id.0).max().unwrap_or(0) + 1;
         *self.names.entry(key.clone()).or_insert(FindingId(next))

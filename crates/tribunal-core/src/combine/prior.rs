@@ -3,11 +3,15 @@
 
 use super::Said;
 use super::finding::{Finding, FindingOrigin, SpecGap};
+use super::identity::IdBook;
 use crate::findings::brief::PriorFinding;
+use crate::findings::key::{finding_key, normalise_code};
 use crate::findings::report::{PriorStatus, Verification};
-use crate::ids::FindingId;
+use crate::findings::window::{Known, same_code};
+use crate::ids::{FindingId, FindingKey, RepoPath};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// An open finding as the ledger keeps it between reviews.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -16,6 +20,31 @@ pub struct OpenFinding {
 }
 
 impl OpenFinding {
+    /// Takes it along when its file is moved. The path is part of the key, so it gets another key under the same name.
+    pub fn follow(&mut self, path: &RepoPath, ids: &mut IdBook) {
+        let finding = &mut self.finding;
+        let key = |path: &RepoPath, occurrence| {
+            finding_key(path, &finding.symbol, &finding.evidence, &finding.category_code, occurrence)
+        };
+        // The key alone knows how many equal lines stand above this one; more than this in one function is not code.
+        if let Some(occurrence) = (0..1000).find(|occurrence| key(&finding.file, *occurrence) == finding.key) {
+            finding.key = key(path, occurrence);
+            ids.rename(finding.key.clone(), finding.id);
+        }
+        finding.file = path.clone();
+    }
+
+    /// What a repetition of it is told by.
+    pub fn known(&self) -> Known {
+        let finding = &self.finding;
+        Known {
+            path: finding.file.clone(),
+            category: finding.category_code.clone(),
+            symbol: finding.symbol.clone(),
+            code: finding.evidence.clone(),
+        }
+    }
+
     /// What a reviewer is told of it.
     pub fn for_brief(&self) -> PriorFinding {
         let finding = &self.finding;
@@ -64,17 +93,23 @@ impl PriorVerification {
 
 pub struct Verified {
     pub carried: Vec<Finding>,
+    /// Findings of this review that were open before, by their keys of today, with the names they have.
+    pub known: BTreeMap<FindingKey, FindingId>,
     pub verifications: Vec<PriorVerification>,
 }
 
 pub fn verify(said: &Said<'_>, fresh: &[Finding], statuses: &[&PriorStatus]) -> Verified {
-    let mut verified = Verified { carried: Vec::new(), verifications: Vec::new() };
+    let known = known(said.prior, fresh);
+    let mut verified = Verified { carried: Vec::new(), verifications: Vec::new(), known: BTreeMap::new() };
     let mut priors: Vec<&OpenFinding> = said.prior.iter().collect();
     priors.sort_by_key(|prior| prior.finding.id);
     for prior in priors {
-        let again = fresh.iter().find(|finding| finding.key == prior.finding.key);
+        let again = known.get(&prior.finding.id).copied();
         let (verification, note) = judge(said, prior, again, statuses);
         let finding = again.unwrap_or(&prior.finding);
+        if again.is_some() {
+            verified.known.insert(finding.key.clone(), prior.finding.id);
+        }
         verified.verifications.push(PriorVerification {
             prior_id: prior.finding.id,
             verification,
@@ -90,6 +125,65 @@ pub fn verify(said: &Said<'_>, fresh: &[Finding], statuses: &[&PriorStatus]) -> 
         }
     }
     verified
+}
+
+/// Which finding of today is which open one. By key first; what is left over on both sides in one file, of one category and
+/// with the same code, is a finding whose function got another name or was moved into another one. A lighter statement does not
+/// take the place of a heavier one.
+fn known<'a>(open: &[OpenFinding], fresh: &'a [Finding]) -> BTreeMap<FindingId, &'a Finding> {
+    let keys: BTreeSet<&FindingKey> = open.iter().map(|open| &open.finding.key).collect();
+    let mut known: BTreeMap<FindingId, &Finding> = BTreeMap::new();
+    for open in open {
+        known.extend(fresh.iter().find(|finding| finding.key == open.finding.key).map(|finding| (open.finding.id, finding)));
+    }
+    let place = |finding: &Finding| {
+        (finding.file.clone(), finding.category_code.clone(), finding.side, normalise_code(&finding.evidence))
+    };
+    let mut left: Vec<&Finding> = fresh.iter().filter(|finding| !keys.contains(&finding.key)).collect();
+    left.sort_by_key(|finding| finding.line_start);
+    for open in open.iter().map(|open| &open.finding) {
+        let is_moved = |finding: &&Finding| finding.p_code <= open.p_code && place(finding) == place(open);
+        if let (false, Some(at)) = (known.contains_key(&open.id), left.iter().position(is_moved)) {
+            known.insert(open.id, left.remove(at));
+        }
+    }
+    known
+}
+
+/// A finding that was open before keeps its name and is no news, even if it was found again.
+pub fn recognise(fresh: &mut [Finding], known: &BTreeMap<FindingKey, FindingId>, ids: &mut IdBook) {
+    for finding in fresh {
+        if let Some(id) = known.get(&finding.key) {
+            finding.origin = FindingOrigin::Carried;
+            ids.rename(finding.key.clone(), *id);
+        }
+    }
+}
+
+/// Joins what is carried with what was said now. A part of a carried finding that one of its voices repeats is the same finding
+/// (PR-74), which keeps its name and its weight; a heavier statement stands beside it.
+pub fn absorb(fresh: &mut Vec<Finding>, carried: Vec<Finding>) {
+    for mut finding in carried {
+        let is_part = |said: &Finding| {
+            said.origin == FindingOrigin::Fresh
+                && (&said.file, &said.category_code, said.side, &said.symbol)
+                    == (&finding.file, &finding.category_code, finding.side, &finding.symbol)
+                && said.p_code >= finding.p_code
+                && said.agreement.iter().any(|voice| finding.agreement.contains(voice))
+                && same_code(&said.evidence, &finding.evidence)
+        };
+        let (parts, others): (Vec<Finding>, Vec<Finding>) = std::mem::take(fresh).into_iter().partition(is_part);
+        for part in parts {
+            finding.agreement.extend(part.agreement);
+            finding.also.extend(part.also.into_iter().chain([part.failure_mode]).filter(|text| text != &finding.failure_mode));
+        }
+        finding.agreement.sort();
+        finding.agreement.dedup();
+        finding.also.sort();
+        finding.also.dedup();
+        *fresh = others;
+        fresh.push(finding);
+    }
 }
 
 /// Questions to the spec's author stay open until the spec or the code they ask about is gone (PR-70, PR-72).

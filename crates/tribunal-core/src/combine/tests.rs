@@ -136,6 +136,29 @@ fn two_rules_at_one_place_are_two_findings() {
     assert_eq!(result.findings[0].related, vec![result.findings[1].id]);
 }
 
+/// PR-74, issue 3 point 7: one voice of two repeats its part of an open finding; it is still that finding, as heavy as before.
+#[test]
+fn a_repeated_part_is_the_open_finding() {
+    let heavy = Claim { severity: Some(Severity::Blocker), evidence: "line 3 end\nline 4 end".into(), ..claim("E5", 3) };
+    let mut all = said(vec![claim("E5", 3), heavy]);
+    all[1].agent = "b".into();
+    let first = run(&all, &[], Vec::new(), "", IdBook::default());
+    let open: Vec<OpenFinding> = first.findings.iter().cloned().map(|finding| OpenFinding { finding }).collect();
+    let second = run(&all[..1], &open, Vec::new(), "", first.ids);
+    assert_eq!(second.findings.len(), 1);
+    assert_eq!((second.findings[0].id, second.findings[0].p_code), (open[0].finding.id, Priority::P0));
+    assert_eq!(second.findings[0].agreement, open[0].finding.agreement);
+    // What is heavier than the open finding is not hidden behind it.
+    let worse = run(
+        &all[1..],
+        &[OpenFinding { finding: combined(vec![claim("E5", 3)]).findings.remove(0) }],
+        vec![],
+        "",
+        IdBook::default(),
+    );
+    assert_eq!(worse.findings[0].p_code, Priority::P0);
+}
+
 /// PR-74: different categories at one place are kept, and point at each other.
 #[test]
 fn cross_cutting_findings_are_related() {

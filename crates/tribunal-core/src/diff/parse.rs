@@ -4,6 +4,8 @@
 //! Input may be hostile or cut off, so every failure is an error with the place, never a panic and never a shorter change.
 
 use super::change::{Change, ChangedFile, DiffLine, FileContent, FileStatus, Hunk, Origin};
+use super::prefix::Prefixes;
+use super::series;
 use crate::ids::RepoPath;
 use diffy::Line;
 use diffy::patch_set::{FileMode, FileOperation, FilePatch, ParseOptions, PatchKind, PatchSet};
@@ -16,6 +18,10 @@ pub enum DiffError {
     Combined,
     #[error("the input holds text but no diff: the first line is `{0}`")]
     NotADiff(String),
+    #[error("the diff is coloured: its lines begin with a terminal's colour codes")]
+    Coloured,
+    #[error("the diff holds several commits and not one change: {0} stands in it more than once")]
+    Series(RepoPath),
 }
 
 /// Reads a whole diff. An empty input is an empty change; input without any file header is an error.
@@ -28,22 +34,42 @@ pub fn parse_diff(bytes: &[u8]) -> Result<Change, DiffError> {
     }
     let is_git = has_line_start(bytes, b"diff --git ");
     if !is_git && !has_line_start(bytes, b"--- ") {
+        if bytes.starts_with(b"\x1b[") {
+            return Err(DiffError::Coloured);
+        }
         let first = bytes.split(|&byte| byte == b'\n').find(|line| !line.trim_ascii().is_empty()).unwrap_or(bytes);
         return Err(DiffError::NotADiff(text_of(&first[..first.len().min(80)])));
     }
     let options = if is_git { ParseOptions::gitdiff() } else { ParseOptions::unidiff() };
-    PatchSet::parse_bytes(bytes, options)
-        .map(|patch| patch.map(|patch| changed_file(&patch, is_git)).map_err(|error| DiffError::Malformed(error.to_string())))
-        .collect::<Result<Vec<_>, _>>()
-        .map(|files| Change { files, repository_has_tests: false })
+    let prefixes = Prefixes::of(bytes);
+    let files = PatchSet::parse_bytes(bytes, options)
+        .map(|patch| {
+            patch.map(|patch| changed_file(&patch, is_git, &prefixes)).map_err(|error| DiffError::Malformed(error.to_string()))
+        })
+        .collect::<Result<Vec<_>, _>>()?;
+    let (stand, read) = (hunk_headers(bytes), files.iter().map(|file| file.hunks.len()).sum::<usize>());
+    if read < stand {
+        return Err(DiffError::Malformed(format!("{stand} hunks stand in it, but only {read} belong to a file")));
+    }
+    let files = series::merge_type_changes(files);
+    if let Some(path) = series::repeated(bytes, &files) {
+        return Err(DiffError::Series(path.clone()));
+    }
+    Ok(Change { files, repository_has_tests: false })
+}
+
+/// Lines of a hunk begin with a sign, so a line that begins like a header is one. The parser skips what it takes for a mail's
+/// text or a signature; a hunk that it skipped would be a part of the change that nobody reads.
+fn hunk_headers(bytes: &[u8]) -> usize {
+    bytes.split(|&byte| byte == b'\n').filter(|line| line.starts_with(b"@@ -")).count()
 }
 
 fn has_line_start(bytes: &[u8], start: &[u8]) -> bool {
     bytes.starts_with(start) || bytes.windows(start.len() + 1).any(|window| window[0] == b'\n' && &window[1..] == start)
 }
 
-fn changed_file(patch: &FilePatch<'_, [u8]>, is_git: bool) -> ChangedFile {
-    let (path, old_path, status) = operation(patch.operation(), is_git);
+fn changed_file(patch: &FilePatch<'_, [u8]>, is_git: bool, prefixes: &Prefixes) -> ChangedFile {
+    let (path, old_path, status) = operation(patch.operation(), is_git, prefixes);
     let hunks = match patch.patch() {
         PatchKind::Text(text) => text.hunks().iter().map(hunk).collect(),
         PatchKind::Binary(_) => Vec::new(),
@@ -85,29 +111,33 @@ fn mode_text(mode: &FileMode) -> String {
     .to_owned()
 }
 
-fn operation(operation: &FileOperation<'_, [u8]>, is_git: bool) -> (RepoPath, Option<RepoPath>, FileStatus) {
+fn operation(operation: &FileOperation<'_, [u8]>, is_git: bool, prefixes: &Prefixes) -> (RepoPath, Option<RepoPath>, FileStatus) {
     let bare = |path: &[u8]| RepoPath(text_of(path));
-    // Rename and copy headers carry no `a/`, `b/`; the others do.
-    let stripped = |path: &[u8]| {
-        let path = path.strip_prefix(b"a/").or_else(|| path.strip_prefix(b"b/")).unwrap_or(path);
-        // git puts a tab behind a name with blanks; other tools put a tab and a date.
-        let end = if is_git {
-            path.strip_suffix(b"\t").unwrap_or(path).len()
-        } else {
-            path.iter().position(|&byte| byte == b'\t').unwrap_or(path.len())
-        };
-        RepoPath(text_of(&path[..end]))
-    };
+    // Rename and copy headers carry no prefix; the others may.
+    let old = |path: &[u8]| bare(prefixes.old_path(name_of(path, is_git)));
+    let new = |path: &[u8]| bare(prefixes.new_path(name_of(path, is_git)));
     match operation {
-        FileOperation::Create(path) => (stripped(path), None, FileStatus::Added),
-        FileOperation::Delete(path) => (stripped(path), None, FileStatus::Deleted),
+        FileOperation::Create(path) => (new(path), None, FileStatus::Added),
+        FileOperation::Delete(path) => (old(path), None, FileStatus::Deleted),
+        // With a prefix the two sides would differ in it.
+        FileOperation::Modify { original, modified } if original == modified => {
+            (bare(name_of(modified, is_git)), None, FileStatus::Modified)
+        }
         FileOperation::Modify { original, modified } => {
-            let (from, to) = (stripped(original), stripped(modified));
+            let (from, to) = (old(original), new(modified));
             if from == to { (to, None, FileStatus::Modified) } else { (to, Some(from), FileStatus::Renamed) }
         }
         FileOperation::Rename { from, to } => (bare(to), Some(bare(from)), FileStatus::Renamed),
         FileOperation::Copy { from, to } => (bare(to), Some(bare(from)), FileStatus::Copied),
     }
+}
+
+/// git puts a tab behind a name with blanks; other tools put a tab and a date.
+fn name_of(path: &[u8], is_git: bool) -> &[u8] {
+    if is_git {
+        return path.strip_suffix(b"\t").unwrap_or(path);
+    }
+    path.split(|&byte| byte == b'\t').next().unwrap_or(path)
 }
 
 fn hunk(hunk: &diffy::Hunk<'_, [u8]>) -> Hunk {

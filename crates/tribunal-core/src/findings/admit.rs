@@ -10,7 +10,8 @@ use super::race::{RaceTag, is_race, race_tag};
 use super::report::{Claim, CleanCheck, DropSignal, Fix, PriorStatus, Report, Unread};
 use super::role::Role;
 use super::scale::{Blast, Confidence, Justification, Severity};
-use crate::diff::change::{AddedLines, Change, ChangedFile};
+use super::window::Window;
+use crate::diff::change::{Change, ChangedFile};
 use crate::ids::{AgentName, CategoryCode, RepoPath, RoleName};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -131,8 +132,8 @@ pub struct Gate<'a> {
     pub agent: &'a AgentName,
     pub change: &'a Change,
     pub outlines: &'a BTreeMap<RepoPath, Outline>,
-    /// In an incremental review: the lines of each file that changed since the last one. Fresh findings must touch them (PR-31).
-    pub window: Option<&'a BTreeMap<RepoPath, AddedLines>>,
+    /// In an incremental review: what changed since the last one. Whom it binds, must touch it (PR-31).
+    pub window: Option<&'a Window>,
     pub has_repo: bool,
     pub spec: Option<&'a str>,
     /// Set for agents that write prose of their own: it is made harmless, and may not carry a secret out.
@@ -197,7 +198,13 @@ fn admit_claim(claim: Claim, gate: &Gate<'_>) -> Result<Admitted, DropReason> {
         AnchorFailure::NotInDiff => DropReason::EvidenceNotInDiff,
         AnchorFailure::UnchangedCode => DropReason::UnchangedCode,
     })?;
-    check_window(gate, file, &anchor)?;
+    let symbol = symbol_at(gate, file, anchor.line_start);
+    if gate
+        .window
+        .is_some_and(|window| !window.admits(&file.path, &category.code, &anchor, &symbol, gate.outlines.get(&file.path)))
+    {
+        return Err(DropReason::OutsideWindow);
+    }
     check_spec(gate, category, &claim)?;
     let slug = claim.slug.as_deref().map(slugify).filter(|slug| !slug.is_empty()).unwrap_or_else(|| category.slug.clone());
     let mitigation = one_line(&claim.mitigation);
@@ -208,14 +215,6 @@ fn admit_claim(claim: Claim, gate: &Gate<'_>) -> Result<Admitted, DropReason> {
     let batch = batch_of(&claim, gate.window.is_some())?;
     let is_spec_gap = !claim.questions.is_empty() || failure_mode.starts_with("Spec gap:");
     let (blast, confidence) = verified_reach(gate.has_repo, claim.blast, claim.confidence);
-    let line = anchor.line_start;
-    let symbol = gate
-        .outlines
-        .get(&file.path)
-        .map(|outline| outline.enclosing(line))
-        .filter(|symbol| !symbol.is_empty())
-        .or_else(|| file.hunk_heading(line).map(str::to_owned))
-        .unwrap_or_default();
     Ok(Admitted {
         role: gate.role.name.clone(),
         agent: gate.agent.clone(),
@@ -298,15 +297,13 @@ fn prose(text: &str) -> String {
     super::plain::plain(&super::leak::masked(text).0)
 }
 
-fn check_window(gate: &Gate<'_>, file: &ChangedFile, anchor: &Anchor) -> Result<(), DropReason> {
-    let Some(window) = gate.window else { return Ok(()) };
-    let inside = match (window.get(&file.path), anchor.side) {
-        (None, _) => false,
-        // A deletion has no line in the new file; the file having changed since is all that can be asked.
-        (Some(_), super::anchor::Side::Old) => true,
-        (Some(lines), super::anchor::Side::New) => lines.touches(anchor.line_start, anchor.line_end),
-    };
-    if inside { Ok(()) } else { Err(DropReason::OutsideWindow) }
+fn symbol_at(gate: &Gate<'_>, file: &ChangedFile, line: u32) -> String {
+    let outline = gate.outlines.get(&file.path);
+    outline
+        .map(|outline| outline.enclosing(line))
+        .filter(|symbol| !symbol.is_empty())
+        .or_else(|| file.hunk_heading(line).map(str::to_owned))
+        .unwrap_or_default()
 }
 
 /// PR-58: the spec auditor quotes the spec as well as the code, both verbatim.

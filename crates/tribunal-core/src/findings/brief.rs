@@ -5,6 +5,7 @@
 use super::key::sha256_hex;
 use super::report::Verification;
 use super::role::{Role, RoleInput};
+use super::window::Window;
 use crate::diff::change::{Change, ChangedFile, FileStatus, Origin};
 use crate::ids::{CategoryCode, FindingId, RepoPath, Sha};
 use crate::plan::flags::Flags;
@@ -64,7 +65,7 @@ pub struct BriefFile {
     pub status: FileStatus,
     /// Lines as `<mark> <number> <text>`: `+` and ` ` carry the new file's line number, `-` the old one's.
     pub diff: String,
-    /// Lines of `diff` that changed since the last review, in the new file. Absent in a full review.
+    /// Lines of `diff` that changed since the last review, and those around them, in the new file. Absent in a full review.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changed_since_last_review: Option<Vec<u32>>,
 }
@@ -155,7 +156,7 @@ pub struct Assignment<'a> {
     pub prior_findings: &'a [PriorFinding],
     pub prior_clean: &'a [String],
     pub prior_fix_range: Option<&'a str>,
-    pub window: Option<&'a std::collections::BTreeMap<RepoPath, crate::diff::change::AddedLines>>,
+    pub window: Option<&'a Window>,
 }
 
 impl Assignment<'_> {
@@ -192,9 +193,7 @@ impl Assignment<'_> {
             old_path: file.old_path.clone(),
             status: file.status,
             diff: numbered_diff(file),
-            changed_since_last_review: self
-                .window
-                .map(|window| window.get(&file.path).map(|lines| lines.numbers().to_vec()).unwrap_or_default()),
+            changed_since_last_review: self.window.map(|window| window.lines_of(file)),
         }
     }
 }

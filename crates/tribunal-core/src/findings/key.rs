@@ -26,6 +26,20 @@ impl Outline {
         Self { symbols }
     }
 
+    pub fn symbols(&self) -> &[Symbol] {
+        &self.symbols
+    }
+
+    pub fn begins_at(&self, line: u32) -> bool {
+        self.symbols.iter().any(|symbol| symbol.start_line == line)
+    }
+
+    /// The smallest symbol around a line.
+    pub fn innermost(&self, line: u32) -> Option<&Symbol> {
+        let around = self.symbols.iter().filter(|symbol| symbol.start_line <= line && symbol.end_line >= line);
+        around.min_by_key(|symbol| symbol.end_line - symbol.start_line)
+    }
+
     /// `Class.method` for a line, or nothing outside every symbol.
     pub fn enclosing(&self, line: u32) -> String {
         let names: Vec<&str> = self
@@ -36,22 +50,6 @@ impl Outline {
             .map(|symbol| symbol.name.as_str())
             .collect();
         names.join(".")
-    }
-}
-
-impl Outline {
-    pub fn symbols(&self) -> &[Symbol] {
-        &self.symbols
-    }
-
-    /// The smallest symbol around a line.
-    pub fn innermost(&self, line: u32) -> Option<&Symbol> {
-        let around = self.symbols.iter().filter(|symbol| symbol.start_line <= line && line <= symbol.end_line);
-        around.min_by_key(|symbol| symbol.end_line - symbol.start_line)
-    }
-
-    pub fn begins_at(&self, line: u32) -> bool {
-        self.symbols.iter().any(|symbol| symbol.start_line == line)
     }
 }
 

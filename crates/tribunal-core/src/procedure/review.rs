@@ -49,6 +49,9 @@ pub struct Request {
     pub fingerprint: String,
     /// Hash of the rules alone: a run that is resumed must meet the rules it began with.
     pub rules_hash: String,
+    /// Uncommitted work was left out on purpose.
+    #[serde(default)]
+    pub committed_only: bool,
     /// Untracked files that were too large to take in: part of the change, and a hole in its review.
     pub left_out: Vec<LeftOut>,
     /// Said before the findings: config of the base used, a role overridden.
@@ -183,6 +186,26 @@ pub struct LastKnown {
     pub iteration: u32,
     /// Paths that differ between its head and this one; absent when git no longer has it.
     pub changed_since: Option<BTreeSet<RepoPath>>,
+    /// Files that were moved between its head and this one, by their earlier path.
+    #[serde(default)]
+    pub renamed: BTreeMap<RepoPath, RepoPath>,
+}
+
+impl LastKnown {
+    /// What is open goes with its file: a moved line is not a fixed behaviour (PR-11), and neither is a moved file.
+    fn followed(mut self, ids: &mut IdBook) -> Self {
+        for open in &mut self.open {
+            if let Some(path) = self.renamed.get(&open.finding.file) {
+                open.follow(path, ids);
+            }
+        }
+        for gap in &mut self.gaps {
+            if let Some(path) = self.renamed.get(&gap.file) {
+                gap.file = path.clone();
+            }
+        }
+        self
+    }
 }
 
 /// How a seat ended. One that was stopped half-way keeps what it had proved by then.
@@ -348,7 +371,7 @@ fn plan(request: &Request, mut change: ChangeRead) -> (Phase, Vec<Effect>) {
         return (Phase::Failed { reason: "no reviewer is left: every role is switched off in [panel]".into() }, Vec::new());
     }
     let iteration = change.last.as_ref().map_or(0, |last| last.iteration) + 1;
-    let build_on = change.last.filter(|_| mode == Mode::Incremental);
+    let build_on = change.last.filter(|_| mode == Mode::Incremental).map(|last| last.followed(&mut change.ids));
     let (open, gaps, clean, changed_since) = match build_on {
         Some(last) => (last.open, last.gaps, last.clean, last.changed_since),
         None => (Vec::new(), Vec::new(), Vec::new(), None),

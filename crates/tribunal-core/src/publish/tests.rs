@@ -175,6 +175,7 @@ fn second(status: Verification) -> Document {
         clean: vec![],
         iteration: 1,
         changed_since: Some(BTreeSet::from(["src/a.py".into()])),
+        renamed: BTreeMap::new(),
     };
     let prior = vec![PriorStatus { id: before.findings[0].id, verification: status, note: "passes a list now".into() }];
     play(Some(last), None, prior, serde_json::json!([]))

@@ -8,6 +8,7 @@ use tribunal_core::call::usage::estimate_tokens;
 use tribunal_core::diff::change::{AddedLines, Change, ChangedFile};
 use tribunal_core::findings::brief::{Assignment, PriorFinding, reading_order};
 use tribunal_core::findings::key::Outline;
+use tribunal_core::findings::window::Window;
 use tribunal_core::ids::{RepoPath, Sha};
 use tribunal_core::plan::files::Disposition;
 use tribunal_core::policy::context::parse_context;
@@ -21,7 +22,7 @@ use tribunal_forge::git::change::ReadChange;
 /// The change under review and everything that was said about it, read once for a seat.
 pub(super) struct Given {
     pub read: Arc<ReadChange>,
-    pub window: Option<Arc<BTreeMap<RepoPath, AddedLines>>>,
+    pub window: Option<Arc<Window>>,
     prior: Vec<PriorFinding>,
     context: String,
     range: Option<String>,
@@ -107,12 +108,12 @@ impl Given {
         for prior in &self.prior {
             open_lines.entry(&prior.file).or_default().insert(prior.line);
         }
-        let (none, nothing_new) = (BTreeSet::new(), AddedLines::default());
+        let none = BTreeSet::new();
         let all: Vec<Slice> = files
             .iter()
             .flat_map(|file| {
-                let window = self.window.as_ref().map(|window| window.get(&file.path).unwrap_or(&nothing_new));
-                let focus = Focus { window, open_lines: open_lines.get(&file.path).unwrap_or(&none) };
+                let window: Option<AddedLines> = self.window.as_ref().map(|window| window.lines_of(file).into_iter().collect());
+                let focus = Focus { window: window.as_ref(), open_lines: open_lines.get(&file.path).unwrap_or(&none) };
                 slices(file, outlines.get(&file.path), &focus, limit)
             })
             .collect();

@@ -12,12 +12,14 @@ use tribunal_agent::rules::compile::RuleSet;
 use tribunal_agent::rules::scan::{Depth, Scan, scan};
 use tribunal_agent::sarif::SarifAgent;
 use tribunal_context::outline::outline;
+use tribunal_core::combine::recheck::{Rerun, recheck};
 use tribunal_core::diff::change::{Change, ChangedFile};
 use tribunal_core::diff::language::{Language, is_test_path};
 use tribunal_core::findings::admit::{Gate, admit};
-use tribunal_core::findings::key::{Outline, normalise_code};
-use tribunal_core::findings::report::{CleanCheck, PriorStatus, Report, Verification};
+use tribunal_core::findings::key::Outline;
+use tribunal_core::findings::report::{CleanCheck, Report};
 use tribunal_core::findings::role::Role;
+use tribunal_core::findings::window::Window;
 use tribunal_core::ids::{CategoryCode, RepoPath};
 use tribunal_core::plan::files::Disposition;
 use tribunal_core::plan::panel::Seat;
@@ -105,15 +107,26 @@ impl Effects {
             agent: &seat.agent,
             change: given.change(),
             outlines: &outlines,
-            window: given.window.as_deref(),
+            window: given.window.as_deref().filter(|_| Window::binds(agent)),
             has_repo: plan.flags.has_repo,
             spec: state.request.spec.as_deref(),
             watch: None,
         };
+        let mut report = admit(report, &gate);
+        if !Window::binds(agent) {
+            // A linter runs over every file; the rules name those that they looked at.
+            let is_linter = matches!(agent, AgentConfig::Sarif { .. });
+            let looked_at = |path: &RepoPath| depths.contains_key(path) || (is_linter && given.change().file(path).is_some());
+            // A file that was too large to take in is part of the plan alone, and it does differ.
+            let differs = |path: &RepoPath| plan.files.iter().any(|planned| &planned.file.path == path);
+            let found = &report.findings;
+            let rerun = Rerun { role, agent: &seat.agent, found, looked_at: &looked_at, differs: &differs };
+            report.prior = recheck(&plan.prior, &rerun);
+        }
         let files = given.files(plan).len() as u32;
         Ok(SeatAnswer {
             state: SeatState::Ok,
-            report: admit(report, &gate),
+            report,
             depths,
             reading: Reading { files, read: files, parts: 1 },
             spend: Spend { cost, ..Spend::default() },
@@ -141,7 +154,6 @@ impl Effects {
         let report = Report {
             findings: scanned.claims.iter().filter(|claim| role.owns(&claim.category)).cloned().collect(),
             checked_clean: clean_checks(&self.rules, role, scanned),
-            prior: prior_statuses(role, view, scanned),
             ..Report::default()
         };
         Ok((report, depths))
@@ -250,36 +262,4 @@ struct Looked<'a> {
 
 fn plural(count: usize) -> &'static str {
     if count == 1 { "" } else { "s" }
-}
-
-/// Rules verify their own findings: the same rule was run again over the same file.
-fn prior_statuses(role: &Role, view: &View<'_>, scanned: &Scan) -> Vec<PriorStatus> {
-    view.plan
-        .prior
-        .iter()
-        .map(|open| &open.finding)
-        .filter(|finding| role.owns(&finding.category_code))
-        .filter_map(|finding| {
-            let rule = finding.rule.as_deref()?;
-            let again = scanned.claims.iter().find(|claim| {
-                claim.rule.as_deref() == Some(rule)
-                    && claim.file == finding.file
-                    && normalise_code(&claim.evidence) == normalise_code(&finding.evidence)
-            });
-            let was_scanned = scanned.depths.iter().any(|(path, _)| path == &finding.file);
-            let in_change = view.change.file(&finding.file).is_some();
-            let (verification, note) = match again {
-                Some(claim) => {
-                    (Verification::No, format!("{rule} still matches at {}:{}", finding.file, claim.line_start.unwrap_or(0)))
-                }
-                None if was_scanned => (
-                    Verification::Yes,
-                    format!("{rule} was run again over {} and no longer matches the cited code", finding.file),
-                ),
-                None if !in_change => (Verification::Yes, format!("{} no longer differs from the base", finding.file)),
-                None => return None,
-            };
-            Some(PriorStatus { id: finding.id, verification, note })
-        })
-        .collect()
 }

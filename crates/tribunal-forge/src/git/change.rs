@@ -8,17 +8,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
 use std::process::Stdio;
 use std::sync::Arc;
-use tribunal_core::diff::change::{AddedLines, Change, ChangedFile, FileContent, FileStatus};
+use tribunal_core::diff::change::{Change, ChangedFile, FileContent, FileStatus};
 use tribunal_core::diff::language::is_test_path;
 use tribunal_core::diff::parse::{parse_diff, text_of};
+use tribunal_core::findings::window::Touched;
 use tribunal_core::ids::{RepoPath, Sha};
 use tribunal_core::plan::files::{BINARY_TEST_BYTES, FileSummary, looks_binary, summary};
 
 /// How every diff is made, whatever the repository is set to.
-const DIFF: [&str; 12] = [
+const DIFF: [&str; 11] = [
     "diff-tree",
     "-r",
-    "-M",
     "--no-commit-id",
     "--no-ext-diff",
     "--no-textconv",
@@ -29,6 +29,27 @@ const DIFF: [&str; 12] = [
     "--src-prefix=a/",
     "--dst-prefix=b/",
 ];
+
+/// Two trees, and whether a file that was moved is one file or two.
+#[derive(Clone, Copy)]
+struct Sides<'a> {
+    old: &'a Sha,
+    new: &'a Sha,
+    renames: bool,
+}
+
+impl<'a> Sides<'a> {
+    fn args(self) -> [&'a str; 3] {
+        [if self.renames { "-M" } else { "--no-renames" }, self.old.as_str(), self.new.as_str()]
+    }
+}
+
+/// What differs between the head of an earlier review and this one.
+pub struct Since {
+    pub paths: BTreeSet<RepoPath>,
+    /// Files that were moved, by their earlier path.
+    pub renamed: BTreeMap<RepoPath, RepoPath>,
+}
 
 pub struct ReadChange {
     pub change: Change,
@@ -53,7 +74,8 @@ impl RawEntry {
 
 impl Repository {
     pub fn read_change(&self, base: &Sha, head: &Sha, max_bytes: u64) -> Result<ReadChange, GitError> {
-        let entries = self.raw_entries(base, head)?;
+        let sides = Sides { old: base, new: head, renames: true };
+        let entries = self.raw_entries(sides)?;
         if entries.is_empty() {
             return Ok(ReadChange { change: Change::default(), files: Vec::new() });
         }
@@ -61,9 +83,8 @@ impl Repository {
         let is_monstrous =
             |entry: &RawEntry| sizes.get(&entry.new_id).is_some_and(|size| entry.has_new_blob() && *size > max_bytes);
         let monsters: Vec<&RawEntry> = entries.iter().filter(|entry| is_monstrous(entry)).collect();
-        let mut change = self.patch(base, head, &monsters)?;
-        merge_type_changes(&mut change);
-        self.uncover_hidden_text(base, head, &mut change, &entries, max_bytes)?;
+        let mut change = self.patch(sides, &monsters)?;
+        self.uncover_hidden_text(sides, &mut change, &entries, max_bytes)?;
         self.load_texts(&mut change, &entries)?;
         for monster in &monsters {
             change.files.push(unread(monster, looks_binary(&self.first_bytes(&monster.new_id)?)));
@@ -79,24 +100,47 @@ impl Repository {
         Ok(ReadChange { change, files })
     }
 
-    /// The lines of each file that differ between two trees, in the later one: what an incremental review may speak of.
-    pub fn window(&self, since: &Sha, head: &Sha, max_bytes: u64) -> Result<BTreeMap<RepoPath, AddedLines>, GitError> {
-        let entries = self.raw_entries(since, head)?;
+    /// What of each file differs between two trees: what an incremental review may speak of. A file that was moved is a new file
+    /// here: nobody has read it under its name, and rules go by names.
+    pub fn window(&self, base: &Sha, since: &Sha, head: &Sha, max_bytes: u64) -> Result<BTreeMap<RepoPath, Touched>, GitError> {
+        let sides = Sides { old: since, new: head, renames: false };
+        let entries = self.raw_entries(sides)?;
         let sizes = self.sizes(&entries)?;
         let monsters: Vec<&RawEntry> =
             entries.iter().filter(|entry| sizes.get(&entry.new_id).is_some_and(|size| *size > max_bytes)).collect();
-        let change = if entries.is_empty() { Change::default() } else { self.patch(since, head, &monsters)? };
-        Ok(change.files.iter().map(|file| (file.path.clone(), file.added_numbers())).collect())
+        let mut change = if entries.is_empty() { Change::default() } else { self.patch(sides, &monsters)? };
+        self.uncover_hidden_text(sides, &mut change, &entries, max_bytes)?;
+        let unread = monsters.iter().map(|monster| monster.path.clone());
+        let whole = unread.chain(self.recompared(base, since, head)?).map(|path| (path, Touched::Whole));
+        Ok(change.files.iter().map(|file| (file.path.clone(), Touched::of(file))).chain(whole).collect())
     }
 
-    pub fn changed_paths(&self, since: &Sha, head: &Sha) -> Result<BTreeSet<RepoPath>, GitError> {
-        let entries = self.raw_entries(since, head)?;
-        Ok(entries.into_iter().flat_map(|entry| [Some(entry.path), entry.old_path]).flatten().collect())
+    pub fn changed_since(&self, base: &Sha, since: &Sha, head: &Sha) -> Result<Since, GitError> {
+        let mut found = Since { paths: self.recompared(base, since, head)?, renamed: BTreeMap::new() };
+        for entry in self.raw_entries(Sides { old: since, new: head, renames: true })? {
+            found.paths.insert(entry.path.clone());
+            if let Some(old) = entry.old_path {
+                found.paths.insert(old.clone());
+                found.renamed.insert(old, entry.path);
+            }
+        }
+        Ok(found)
     }
 
-    fn raw_entries(&self, base: &Sha, head: &Sha) -> Result<Vec<RawEntry>, GitError> {
+    /// Files that are compared with another one of the base than before. Their content may be what it was, but what of it is new
+    /// is not: once the file that it was a copy of is put back, all of it is.
+    fn recompared(&self, base: &Sha, since: &Sha, head: &Sha) -> Result<BTreeSet<RepoPath>, GitError> {
+        let before = self.raw_entries(Sides { old: base, new: since, renames: true })?;
+        let before: BTreeMap<&RepoPath, &RawEntry> = before.iter().map(|entry| (&entry.path, entry)).collect();
+        let now = self.raw_entries(Sides { old: base, new: head, renames: true })?;
+        let is_other = |entry: &RawEntry| before.get(&entry.path).is_none_or(|before| before.old_path != entry.old_path);
+        Ok(now.into_iter().filter(is_other).map(|entry| entry.path).collect())
+    }
+
+    fn raw_entries(&self, sides: Sides<'_>) -> Result<Vec<RawEntry>, GitError> {
         let mut args: Vec<&str> = DIFF.to_vec();
-        args.extend(["--raw", "-z", base.as_str(), head.as_str()]);
+        args.extend(["--raw", "-z"]);
+        args.extend(sides.args());
         parse_raw(&self.run(args)?)
     }
 
@@ -120,10 +164,10 @@ impl Repository {
             .collect()
     }
 
-    fn patch(&self, base: &Sha, head: &Sha, without: &[&RawEntry]) -> Result<Change, GitError> {
+    fn patch(&self, sides: Sides<'_>, without: &[&RawEntry]) -> Result<Change, GitError> {
         // The one place where pathspec magic is wanted, and every path in it is marked literal by us.
         let mut asked = if without.is_empty() { self.git() } else { self.git_with_magic() };
-        asked.args(DIFF).arg("-p").arg(base.as_str()).arg(head.as_str());
+        asked.args(DIFF).arg("-p").args(sides.args());
         if !without.is_empty() {
             asked.arg("--").arg(":/");
             for entry in without {
@@ -146,8 +190,7 @@ impl Repository {
     /// `.gitattributes` can call any text binary. What has no NUL byte is text, and its diff is read as such.
     fn uncover_hidden_text(
         &self,
-        base: &Sha,
-        head: &Sha,
+        sides: Sides<'_>,
         change: &mut Change,
         entries: &[RawEntry],
         max_bytes: u64,
@@ -173,7 +216,7 @@ impl Repository {
             return Ok(());
         }
         let mut asked = self.git_with_magic();
-        asked.args(DIFF).args(["-p", "--text"]).arg(base.as_str()).arg(head.as_str()).arg("--");
+        asked.args(DIFF).args(["-p", "--text"]).args(sides.args()).arg("--");
         for entry in &hidden {
             asked.arg(os_pathspec(b":(top,literal)", &entry.path_bytes));
         }
@@ -282,15 +325,6 @@ fn parse_raw(bytes: &[u8]) -> Result<Vec<RawEntry>, GitError> {
         });
     }
     Ok(entries)
-}
-
-/// A file that became a link (or back) is shown as deleted and created; it is one changed file.
-fn merge_type_changes(change: &mut Change) {
-    let mut created: BTreeSet<RepoPath> = BTreeSet::new();
-    for file in change.files.iter().filter(|file| file.status == FileStatus::Added) {
-        created.insert(file.path.clone());
-    }
-    change.files.retain(|file| !(file.status == FileStatus::Deleted && created.contains(&file.path)));
 }
 
 fn unread(entry: &RawEntry, is_binary: bool) -> ChangedFile {

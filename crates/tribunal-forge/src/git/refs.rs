@@ -3,10 +3,19 @@
 use super::{GitError, Repository, output};
 use tribunal_core::ids::{RepoPath, Sha};
 
+/// A name and the commit that it stands for.
+pub struct Named {
+    pub commit: Sha,
+    /// If the name means more than one thing here: the full name that was taken, and the commit that git would have taken.
+    pub instead_of: Option<(String, Sha)>,
+}
+
 impl Repository {
     /// The branch that is checked out, or nothing on a detached head.
     pub fn current_branch(&self) -> Option<String> {
-        self.run_text(["symbolic-ref", "--quiet", "--short", "HEAD"]).ok().filter(|name| !name.is_empty())
+        // Not `--short`, which says `heads/x` as soon as there is a tag `x`: the name would change under the branch.
+        let full = self.run_text(["symbolic-ref", "--quiet", "HEAD"]).ok()?;
+        Some(full.strip_prefix("refs/heads/").unwrap_or(&full).to_owned()).filter(|name| !name.is_empty())
     }
 
     /// The commit that is checked out; a branch without commits has none.
@@ -30,6 +39,23 @@ impl Repository {
         id.lines().last().filter(|id| id.len() >= 40).map(Sha::from).ok_or_else(unknown)
     }
 
+    /// Resolves what a person calls a branch. git itself takes a tag before a branch of the same name, and tags come along with
+    /// every fetch; here the branch counts, of this repository first, then of a remote.
+    pub fn branch_or_commit(&self, name: &str) -> Result<Named, GitError> {
+        let plain = self.commit(name);
+        let is_id = name.len() >= 40 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if is_id || name == "HEAD" || name.starts_with("refs/") {
+            return Ok(Named { commit: plain?, instead_of: None });
+        }
+        for folder in ["refs/heads", "refs/remotes"] {
+            let full = format!("{folder}/{name}");
+            let Ok(commit) = self.commit(&full) else { continue };
+            let instead_of = plain.ok().filter(|other| *other != commit).map(|other| (full, other));
+            return Ok(Named { commit, instead_of });
+        }
+        Ok(Named { commit: plain?, instead_of: None })
+    }
+
     pub fn tree_of(&self, id: &Sha) -> Result<Sha, GitError> {
         Ok(Sha(self.run_text(["rev-parse", "--verify", "--quiet", &format!("{id}^{{tree}}")])?))
     }
@@ -46,9 +72,15 @@ impl Repository {
         Ok(Sha(String::from_utf8_lossy(&Self::checked(Some(&"hash-object".into()), answer)?).trim().to_owned()))
     }
 
+    /// Read from the commit itself: to `rev-list` a commit at the edge of a shallow clone looks like a first one, and everything
+    /// in it would look new.
     pub fn first_parent(&self, commit: &Sha) -> Result<Option<Sha>, GitError> {
-        let line = self.run_text(["rev-list", "--parents", "--max-count=1", commit.as_str()])?;
-        Ok(line.split_whitespace().nth(1).map(Sha::from))
+        let text = self.run_text(["cat-file", "commit", commit.as_str()])?;
+        let headers = text.lines().take_while(|line| !line.is_empty());
+        match headers.filter_map(|line| line.strip_prefix("parent ")).map(Sha::from).next() {
+            Some(parent) if !self.has(&parent) => Err(GitError::NoParent(commit.clone())),
+            found => Ok(found),
+        }
     }
 
     pub fn is_shallow(&self) -> bool {

@@ -56,7 +56,20 @@ impl Repository {
     /// What is staged. A hook runs with an index of its own, which is then the one that counts.
     pub fn snapshot_index(&self, hook_index: Option<PathBuf>) -> Result<Sha, GitError> {
         let index = self.index_copy(hook_index)?;
-        self.write_tree(&index)
+        let unmerged = self.unmerged(&index)?;
+        if unmerged.is_empty() { self.write_tree(&index) } else { Err(GitError::Unmerged(unmerged)) }
+    }
+
+    /// Files of which the index holds several sides instead of one content.
+    fn unmerged(&self, index: &Path) -> Result<Vec<RepoPath>, GitError> {
+        let mut list = self.with_index(index);
+        list.args(["ls-files", "--unmerged", "-z"]);
+        let listed = Self::checked(Some(&"ls-files".into()), output(list, None)?)?;
+        // `<mode> <id> <stage>\t<path>`, once for each side.
+        let path = |entry: &[u8]| entry.splitn(2, |byte| *byte == b'\t').nth(1).map(tribunal_core::diff::parse::text_of);
+        let mut paths: Vec<RepoPath> = listed.split(|byte| *byte == 0).filter_map(path).map(RepoPath).collect();
+        paths.dedup();
+        Ok(paths)
     }
 
     fn index_copy(&self, from: Option<PathBuf>) -> Result<tempfile::TempPath, GitError> {

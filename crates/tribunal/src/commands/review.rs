@@ -77,10 +77,16 @@ async fn resume(args: &ReviewArgs, named: &str, repository: Option<Arc<Repositor
     let reporter = progress::Reporter::new(quiet);
     let recording = Recording { keep_questions: args.record, play: None };
     let agents = Agents::new(Arc::clone(&ledger), workspace::scratch_root(), recording);
-    let effects = Effects::new(repository, Arc::new(rules), agents, reporter.listener());
+    let effects = Effects::new(repository.clone(), Arc::new(rules), agents, reporter.listener());
     let host = Host { ledger: Arc::clone(&ledger), effects: Arc::new(effects), folder };
+    let case_id = row.case_id.clone();
     let state = unless_interrupted(host.resume(row), &reporter).await?;
-    finish(state, &ledger, &args.output, quiet).await
+    let code = finish(state, &ledger, &args.output, quiet).await?;
+    // The run is finished all the same: what was answered is kept, and the next review builds on it.
+    match target::moved_on(&request, &case_id, repository.as_deref())? {
+        None => Ok(code),
+        Some(situation) => Err(situation),
+    }
 }
 
 /// What is kept of the calls of this run, and whose answers it is given.
@@ -171,7 +177,7 @@ fn request(args: &ReviewArgs, setup: &Setup, chosen: &target::Chosen) -> Result<
     let spec = if args.spec.is_empty() {
         None
     } else {
-        Some(args.spec.iter().map(|spec| path_or_text(spec)).collect::<Result<Vec<_>, _>>()?.join("\n\n"))
+        Some(args.spec.iter().map(|spec| spec_text(spec)).collect::<Result<Vec<_>, _>>()?.join("\n\n"))
     };
     let context = args.context.as_deref().map(path_or_text).transpose()?;
     for text in context.iter().chain(setup.policy.context.iter()) {
@@ -201,8 +207,9 @@ fn request(args: &ReviewArgs, setup: &Setup, chosen: &target::Chosen) -> Result<
         roles: setup.roles.clone(),
         fingerprint: sha256_hex(inputs.as_bytes()),
         rules_hash: setup.rules_hash.clone(),
+        committed_only: args.committed,
         left_out: chosen.left_out.clone(),
-        notices: setup.notices.iter().cloned().chain(unconfined(setup)).collect(),
+        notices: setup.notices.iter().chain(&chosen.notices).cloned().chain(unconfined(setup)).collect(),
         nonce: nonce(),
     })
 }
@@ -214,6 +221,21 @@ fn unconfined(setup: &Setup) -> Option<String> {
     let strength = tribunal_agent::sandbox::strength();
     (strength.is_none() && kinds.any(|means| matches!(means, Means::Cli(..))))
         .then(|| format!("⚠️ Agent CLIs run unconfined here: {}.", strength.words()))
+}
+
+/// A spec without a word would call the auditor and hold the change against nothing (PR-51, PR-104).
+fn spec_text(given: &str) -> Result<String, Situation> {
+    let text = path_or_text(given)?;
+    if text.trim().is_empty() {
+        let what = if given.trim().is_empty() { "the spec" } else { given };
+        return Err(Situation::new(
+            "bad-context",
+            exit::USAGE,
+            format!("{what} is empty: there is nothing to hold the change against"),
+        )
+        .help("leave --spec out, or give a spec with text in it"));
+    }
+    Ok(text)
 }
 
 /// A file if there is one of that name, else the text itself. What looks like a path and is none is refused, not reviewed against.

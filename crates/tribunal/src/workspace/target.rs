@@ -6,7 +6,7 @@ use std::io::Read as _;
 use tribunal_core::findings::key::sha256_hex;
 use tribunal_core::ids::Sha;
 use tribunal_core::plan::files::LeftOut;
-use tribunal_core::procedure::review::Target;
+use tribunal_core::procedure::review::{Request, Target};
 use tribunal_forge::git::{GitError, Repository};
 
 pub struct Chosen {
@@ -17,6 +17,8 @@ pub struct Chosen {
     pub patch: Option<Vec<u8>>,
     /// Untracked files that were too large to take in.
     pub left_out: Vec<LeftOut>,
+    /// What a reader should know of how the names were understood.
+    pub notices: Vec<String>,
 }
 
 pub fn choose(
@@ -36,13 +38,14 @@ pub fn choose(
         return staged(repository);
     }
     if let Some(commit) = &args.commit {
-        let head = repository.commit(commit)?;
+        let mut notices = Vec::new();
+        let head = named(repository, commit, &mut notices)?;
         let base = match repository.first_parent(&head)? {
             Some(parent) => parent,
             None => repository.empty_tree()?,
         };
         let subject = format!("commit {}", head.short());
-        return Ok(chosen(base, head.clone(), subject, format!("commit:{head}")));
+        return Ok(Chosen { notices, ..chosen(base, head.clone(), subject, format!("commit:{head}")) });
     }
     if let Some(range) = &args.range {
         return between(repository, range);
@@ -51,7 +54,20 @@ pub fn choose(
 }
 
 fn chosen(base: Sha, head: Sha, subject: String, case_id: String) -> Chosen {
-    Chosen { target: Target::Trees { base, head, subject }, case_id, patch: None, left_out: Vec::new() }
+    Chosen { target: Target::Trees { base, head, subject }, case_id, patch: None, left_out: Vec::new(), notices: Vec::new() }
+}
+
+/// Resolves a name that a person typed or configured; of two things with that name, the branch is taken and said to be.
+fn named(repository: &Repository, name: &str, notices: &mut Vec<String>) -> Result<Sha, Situation> {
+    let named = repository.branch_or_commit(name)?;
+    if let Some((taken, other)) = named.instead_of {
+        notices.push(format!(
+            "`{name}` is the name of a branch and of something else ({}) here; {taken} ({}) is meant.",
+            other.short(),
+            named.commit.short()
+        ));
+    }
+    Ok(named.commit)
 }
 
 fn patch(args: &ReviewArgs) -> Result<Chosen, Situation> {
@@ -76,12 +92,12 @@ fn patch(args: &ReviewArgs) -> Result<Chosen, Situation> {
         case_id: format!("patch:{digest}"),
         patch: Some(bytes),
         left_out: Vec::new(),
+        notices: Vec::new(),
     })
 }
 
 fn staged(repository: &Repository) -> Result<Chosen, Situation> {
-    let index = std::env::var_os("GIT_INDEX_FILE").map(std::path::PathBuf::from).filter(|path| path.exists());
-    let head = repository.snapshot_index(index)?;
+    let head = staged_tree(repository)?;
     let base = match repository.head() {
         Ok(base) => base,
         Err(GitError::Unborn(_)) => repository.empty_tree()?,
@@ -89,6 +105,11 @@ fn staged(repository: &Repository) -> Result<Chosen, Situation> {
     };
     let branch = repository.current_branch().unwrap_or_else(|| "HEAD".into());
     Ok(chosen(base, head, "what is staged".into(), format!("staged:{branch}")))
+}
+
+fn staged_tree(repository: &Repository) -> Result<Sha, Situation> {
+    let index = std::env::var_os("GIT_INDEX_FILE").map(std::path::PathBuf::from).filter(|path| path.exists());
+    Ok(repository.snapshot_index(index)?)
 }
 
 fn between(repository: &Repository, range: &str) -> Result<Chosen, Situation> {
@@ -104,10 +125,11 @@ fn between(repository: &Repository, range: &str) -> Result<Chosen, Situation> {
     };
     let or_head = |name: &str| if name.is_empty() { "HEAD".to_owned() } else { name.to_owned() };
     let (from, to) = (or_head(from), or_head(to));
-    let head = repository.commit(&to)?;
-    let start = repository.commit(&from)?;
+    let mut notices = Vec::new();
+    let head = named(repository, &to, &mut notices)?;
+    let start = named(repository, &from, &mut notices)?;
     let base = if since_parting { repository.merge_base(&start, &head, &from, &to)? } else { start };
-    Ok(chosen(base, head, range.to_owned(), format!("range:{range}")))
+    Ok(Chosen { notices, ..chosen(base, head, range.to_owned(), format!("range:{range}")) })
 }
 
 /// The usual case: what this branch adds to the branch it was made from, uncommitted work included.
@@ -120,8 +142,9 @@ fn branch(
     let head = repository.head()?;
     let name = repository.current_branch();
     let label = name.clone().unwrap_or_else(|| format!("detached {}", head.short()));
+    let mut notices = Vec::new();
     let (base_name, base_tip) = match args.base.as_deref().or(configured_base) {
-        Some(named) => (named.to_owned(), repository.commit(named)?),
+        Some(name) => (name.to_owned(), named(repository, name, &mut notices)?),
         None => {
             let full = repository.default_branch()?;
             let tip = repository.commit(&full)?;
@@ -141,9 +164,38 @@ fn branch(
         }
     }
     let case_id = format!("branch:{}", name.unwrap_or_else(|| format!("detached:{head}")));
-    let mut chosen = chosen(base, reviewed, subject, case_id);
-    chosen.left_out = left_out;
-    Ok(chosen)
+    Ok(Chosen { left_out, notices, ..chosen(base, reviewed, subject, case_id) })
+}
+
+/// A stored run speaks of what it began with. If that is no longer what is there, its result is none for the present head
+/// (design rules 1 and 7).
+pub fn moved_on(request: &Request, case_id: &str, repository: Option<&Repository>) -> Result<Option<Situation>, Situation> {
+    let (Some(repository), Target::Trees { head, subject, .. }) = (repository, &request.target) else { return Ok(None) };
+    let Some(now) = present(request, case_id, repository)? else { return Ok(None) };
+    // By content: a commit that holds what was uncommitted before is the same work.
+    if repository.tree_of(&now)? == repository.tree_of(head)? {
+        return Ok(None);
+    }
+    let happened = format!(
+        "this review speaks of {} ({subject}); what is here now is {}, and nobody has read that",
+        head.short(),
+        now.short()
+    );
+    Ok(Some(Situation::new("head-moved", exit::INCOMPLETE, happened).help("review what is here now: tribunal review")))
+}
+
+/// What a run of this case would read if it began now; nothing where that cannot change.
+fn present(request: &Request, case_id: &str, repository: &Repository) -> Result<Option<Sha>, Situation> {
+    let (kind, name) = case_id.split_once(':').unwrap_or((case_id, ""));
+    match kind {
+        "branch" if request.committed_only || repository.work_tree.is_none() => Ok(Some(repository.head()?)),
+        "branch" => Ok(Some(repository.snapshot_work_tree(request.policy.max_bytes)?.tree)),
+        "staged" => Ok(Some(staged_tree(repository)?)),
+        "range" => Ok(Some(match between(repository, name)?.target {
+            Target::Trees { head, .. } | Target::Patch { digest: head, .. } => head,
+        })),
+        _ => Ok(None),
+    }
 }
 
 fn short_ref(full: &str) -> &str {

@@ -46,6 +46,22 @@ fn nothing_staged_is_not_green() {
     Sandbox::on_feature().tribunal(&["review", "--staged"]).ends_with(2).says("nothing-to-review");
 }
 
+/// Issue 3, bad input: an index in the middle of a merge is named with its files, and nothing is recorded.
+#[test]
+fn a_staged_conflict_is_named() {
+    let sandbox = Sandbox::with_shared_list();
+    sandbox.switch("main");
+    sandbox.write("app.py", "x = 1\n");
+    sandbox.commit("Another way");
+    sandbox.switch("feature");
+    let mut merge = std::process::Command::new("git");
+    merge.arg("-C").arg(sandbox.path()).args(["-c", "user.name=Ada", "-c", "user.email=ada@example.com"]);
+    merge.args(["merge", "--quiet", "main"]).stdout(std::process::Stdio::null());
+    assert!(!merge.status().unwrap().success(), "there is a conflict");
+    sandbox.tribunal(&["review", "--staged"]).ends_with(2).says("unmerged-index").says("app.py").says("git add");
+    sandbox.tribunal(&["history"]).prints("No reviews yet");
+}
+
 #[test]
 fn an_empty_diff_on_stdin_is_not_green() {
     let sandbox = Sandbox::on_feature();
@@ -91,6 +107,15 @@ fn a_shallow_clone_without_the_base_branch_says_to_fetch() {
     sandbox.tribunal_in(&clone, &["review"]).ends_with(2).says("git fetch");
 }
 
+/// What was there before is not this change's fault: a commit whose parent was not fetched is no first commit.
+#[test]
+fn a_commit_at_the_edge_of_a_shallow_clone_is_not_reviewed_as_all_new() {
+    let sandbox = Sandbox::with_shared_list();
+    let clone = shallow(&sandbox, &["--single-branch"]);
+    let run = sandbox.tribunal_in(&clone, &["review", "--commit", "HEAD"]).ends_with(2);
+    run.says("shallow-clone").says("git fetch --unshallow");
+}
+
 #[test]
 fn text_that_is_no_diff_is_refused() {
     let sandbox = Sandbox::on_feature();
@@ -114,6 +139,24 @@ fn a_combined_diff_is_refused() {
     let diff = "diff --cc app.py\nindex 1,2..3\n--- a/app.py\n+++ b/app.py\n@@@ -1,1 -1,1 +1,1 @@@\n- a\n -b\n++c\n";
     let sandbox = Sandbox::on_feature();
     sandbox.tribunal_reading(&sandbox.path(), &["review", "--stdin"], diff).ends_with(2).says("combined-diff");
+}
+
+/// Design rules 1 and 13: mails and logs of several commits are refused where one file would be read in one state only.
+#[test]
+fn a_patch_series_that_changes_a_file_twice_is_refused() {
+    let sandbox = Sandbox::on_feature();
+    sandbox.write("new.py", "import requests\n\n\ndef fetch(url):\n    return 1\n");
+    sandbox.commit("One");
+    sandbox.write("new.py", super::sandbox::NO_TLS);
+    sandbox.commit("Two");
+    for args in [["format-patch", "--quiet", "--stdout", "main..feature"], ["log", "-p", "--reverse", "main..feature"]] {
+        let series = sandbox.git(&args) + "\n";
+        let run = sandbox.tribunal_reading(&sandbox.path(), &["review", "--stdin"], series).ends_with(2);
+        run.says("several-commits").says("new.py").says("git diff A B");
+    }
+    sandbox.tribunal(&["history"]).prints("No reviews yet");
+    let alone = sandbox.git(&["format-patch", "--quiet", "--stdout", "-1"]) + "\n";
+    sandbox.tribunal_reading(&sandbox.path(), &["review", "--stdin"], alone).ends_with(1);
 }
 
 #[test]

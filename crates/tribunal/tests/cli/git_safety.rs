@@ -27,12 +27,46 @@ fn a_change_cannot_hide_its_own_files() {
     assert_eq!(sandbox.review(&[]).ends_with(1).ended("hidden.py"), "reviewed");
 }
 
+/// Design rule 13: a setting that guards a person's commits does not keep a review from reading.
+#[test]
+fn a_guard_of_line_ends_does_not_stop_a_review() {
+    let sandbox = Sandbox::on_feature();
+    sandbox.git(&["config", "core.autocrlf", "true"]);
+    sandbox.git(&["config", "core.safecrlf", "true"]);
+    sandbox.write("app.py", NO_TLS);
+    sandbox.write("untracked.py", NO_TLS);
+    assert_eq!(sandbox.review(&[]).ends_with(1).files(), ["app.py", "untracked.py"]);
+}
+
 /// A tag named like the base branch cannot make the change look empty.
 #[test]
 fn a_tag_does_not_stand_in_for_the_base_branch() {
     let sandbox = Sandbox::with_shared_list();
     sandbox.git(&["tag", "main", "feature"]);
     assert_eq!(sandbox.review(&[]).files(), ["app.py"]);
+}
+
+/// The same for a base that is named: tags follow every fetch, so a short name means the branch, and the output says so.
+#[test]
+fn a_tag_does_not_stand_in_for_a_base_that_is_named() {
+    let sandbox = Sandbox::on_feature();
+    sandbox.write("app.py", NO_TLS);
+    sandbox.commit("Fetch");
+    sandbox.write("ok.txt", "ok\n");
+    sandbox.commit("More");
+    sandbox.git(&["tag", "main", "feature~1"]);
+    for args in [["--base", "main"], ["--range", "main..feature"], ["--range", "main...feature"]] {
+        let review = sandbox.review(&args).ends_with(1);
+        assert_eq!(review.files(), ["app.py", "ok.txt"], "{args:?}");
+        assert!(review.notices().contains("refs/heads/main"), "{}", review.notices());
+    }
+    sandbox.configure_person("[review]\nbase = \"main\"\n");
+    assert_eq!(sandbox.review(&["--mode", "full"]).ends_with(1).files(), ["app.py", "ok.txt"]);
+    // What only a tag is called stays a tag, and a tag named like the branch does not rename its reviews.
+    sandbox.git(&["tag", "v1", "feature~1"]);
+    assert_eq!(sandbox.review(&["--base", "v1"]).files(), ["ok.txt"]);
+    sandbox.git(&["tag", "feature", "main"]);
+    assert_eq!(sandbox.review(&["--committed"]).json["receipt"]["subject"], "feature against main");
 }
 
 /// A program that leaves a mark when it is run.

@@ -85,6 +85,100 @@ fn a_moved_line_keeps_its_name_and_stays_open() {
     assert_eq!(review.findings().count(), 2, "{:?}", review.found());
 }
 
+/// PR-11, design rule 4: a moved file takes its findings along, under their names; moving is not fixing. Committed or not.
+#[test]
+fn a_moved_file_keeps_its_findings() {
+    for committed in [true, false] {
+        let sandbox = reviewed();
+        std::fs::rename(sandbox.path().join("tls.py"), sandbox.path().join("net.py")).unwrap();
+        sandbox.git(&["mv", "app.py", "list.py"]);
+        if committed {
+            sandbox.commit("Move");
+        }
+        let review = sandbox.review(&[]).ends_with(1);
+        assert_eq!(review.json["receipt"]["mode"], "incremental");
+        assert_eq!(review.found(), [format!("list.py:{SHARED_LIST_RULE}"), format!("net.py:{NO_TLS_RULE}")]);
+        assert_eq!((id_of(&review, NO_TLS_RULE), id_of(&review, SHARED_LIST_RULE)), ("F1".into(), "F2".into()));
+        assert_eq!((verification(&review, "F1").0, verification(&review, "F2").0), ("no".into(), "no".into()));
+        assert_eq!(review.json["dropped"], json!([]));
+        sandbox.write("net.py", CLEAN.replace("add", "join"));
+        let fixed = sandbox.review(&[]).ends_with(0);
+        assert_eq!(verification(&fixed, "F1").0, "yes", "and is verified where it is now");
+    }
+}
+
+/// The same for what an agent found, which no rule can verify; and what it says of a moved file is inside the window.
+#[test]
+fn a_moved_file_keeps_the_findings_of_agents() {
+    let sandbox = Sandbox::with_shared_list();
+    sandbox.seat("staff-engineer", &answering(&json!({ "findings": [claim("E1", "    return items", "It breaks.")] })));
+    let id = id_of(&sandbox.review(&[]).ends_with(0), "error-handling");
+    let mut late = claim("E1", "    items.append(item)", "Under this name it breaks.");
+    late["file"] = "list.py".into();
+    sandbox.script("helper.sh", &answering(&json!({ "findings": [late] })));
+    sandbox.git(&["mv", "app.py", "list.py"]);
+    sandbox.commit("Move");
+    let review = sandbox.review(&[]).ends_with(0);
+    assert_eq!(review.json["dropped"], json!([]));
+    assert_eq!(verification(&review, &id).0, "unclear");
+    let kept = review.findings().find(|finding| finding["id"] == id.as_str()).unwrap();
+    assert_eq!((str_of(kept, "file"), str_of(kept, "failure_mode")), ("list.py", "It breaks."));
+    assert_eq!(review.findings().count(), 3, "{:?}", review.found());
+}
+
+/// Issue 3, point 7: code that was moved where git sees no rename is read as new.
+#[test]
+fn a_defect_that_went_elsewhere_is_found_there() {
+    let sandbox = reviewed();
+    sandbox.git(&["rm", "--quiet", "tls.py"]);
+    let padding: String = (0..40).map(|n| format!("VALUE_{n} = {n}\n")).collect();
+    sandbox.write("net.py", format!("{padding}\n\n{NO_TLS}"));
+    sandbox.commit("Rewrite");
+    let review = sandbox.review(&[]).ends_with(1);
+    assert_eq!(review.json["receipt"]["mode"], "incremental");
+    assert_eq!(review.found(), [format!("app.py:{SHARED_LIST_RULE}"), format!("net.py:{NO_TLS_RULE}")]);
+}
+
+/// Issue 3, point 7: a file is read again when what it is compared with is another, though not a byte of it changed.
+#[test]
+fn a_copy_is_new_once_its_original_is_put_back() {
+    let sandbox = Sandbox::on_feature_from(&[("old.py", NO_TLS), ("app.py", CLEAN)]);
+    sandbox.git(&["mv", "old.py", "new.py"]);
+    sandbox.write("app.py", SHARED_LIST);
+    sandbox.commit("Move");
+    assert_eq!(sandbox.review(&[]).ends_with(0).found(), [format!("app.py:{SHARED_LIST_RULE}")], "what moved was there before");
+    sandbox.git(&["checkout", "--quiet", "main", "--", "old.py"]);
+    sandbox.commit("Put it back");
+    let review = sandbox.review(&[]).ends_with(1);
+    assert_eq!(review.json["receipt"]["mode"], "incremental");
+    assert_eq!(review.found(), [format!("app.py:{SHARED_LIST_RULE}"), format!("new.py:{NO_TLS_RULE}")]);
+}
+
+/// Design rule 4: a function that got another name keeps its finding; of two equal lines in two functions the one that is gone
+/// is closed and the other is not.
+#[test]
+fn equal_lines_are_told_apart_by_their_functions() {
+    let call = "    return requests.get(url, timeout=5, verify=False)\n";
+    let text = |names: &[&str]| {
+        names.iter().fold("import requests\n".to_owned(), |text, name| format!("{text}\n\ndef {name}(url):\n{call}"))
+    };
+    let sandbox = Sandbox::on_feature();
+    sandbox.write("tls.py", text(&["one", "two"]));
+    sandbox.commit("Fetch");
+    sandbox.review(&[]).ends_with(1);
+    sandbox.write("tls.py", text(&["one", "other"]));
+    sandbox.commit("Rename");
+    let ids = |review: &Document| review.findings().map(|found| str_of(found, "id").to_owned()).collect::<Vec<_>>();
+    assert_eq!(ids(&sandbox.review(&[]).ends_with(1)), ["F1", "F2"]);
+    sandbox.write("tls.py", text(&["other"]));
+    sandbox.commit("Less");
+    let review = sandbox.review(&[]).ends_with(1);
+    assert_eq!(
+        (ids(&review), verification(&review, "F1").0, verification(&review, "F2").0),
+        (vec!["F2".into()], "yes".into(), "no".into())
+    );
+}
+
 /// PR-31: fresh findings lie in what changed since the last review; files that did not change are left to it.
 #[test]
 fn files_that_did_not_change_are_left_to_the_last_review() {
@@ -96,6 +190,23 @@ fn files_that_did_not_change_are_left_to_the_last_review() {
     sandbox.commit("Two");
     let review = sandbox.review(&[]).ends_with(1);
     assert_eq!((review.ended("one.py").as_str(), review.ended("two.py").as_str()), ("unchanged", "reviewed"));
+}
+
+/// Issue 3, point 7: `.gitattributes` cannot hide from the second review what it cannot hide from the first.
+#[test]
+fn text_hidden_by_attributes_is_seen_by_every_review() {
+    for attribute in ["-diff", "binary"] {
+        let sandbox = Sandbox::on_feature();
+        sandbox.write(".gitattributes", format!("*.py {attribute}\n"));
+        sandbox.write("late.py", "import requests\n");
+        sandbox.commit("Hide");
+        sandbox.review(&[]).ends_with(0);
+        sandbox.write("late.py", NO_TLS);
+        sandbox.commit("Fetch");
+        let review = sandbox.review(&[]).ends_with(1);
+        assert_eq!(review.json["receipt"]["mode"], "incremental");
+        assert_eq!(review.found(), [format!("late.py:{NO_TLS_RULE}")]);
+    }
 }
 
 /// Issue 3, point 7: an amended commit is compared by what it holds; the last head need not be an ancestor.
@@ -293,6 +404,74 @@ fn a_fresh_claim_outside_of_the_window_is_dropped() {
     let review = sandbox.review(&[]).ends_with(0);
     assert!(!review.found().contains(&"app.py:error-handling".to_owned()));
     assert_eq!(review.json["dropped"][0]["reason"], "outside-window");
+}
+
+const GO: &str = "package m\n\nimport \"net/http\"\n\nfunc Get(u string) (int, error) {\n\tresp, err := http.Get(u)\n\tif err != nil {\n\t\treturn 0, err\n\t}\n\
+     \tdefer resp.Body.Close()\n\treturn resp.StatusCode, nil\n}\n";
+
+/// Issue 3, point 7: to delete a line can be the defect, and the line that a rule then cites is an old one. Design rule 2: what
+/// is listed as open is not counted as dropped.
+#[test]
+fn a_deletion_is_part_of_the_window() {
+    let sandbox = Sandbox::on_feature();
+    sandbox.write("m.go", GO);
+    sandbox.write("tls.py", NO_TLS);
+    sandbox.commit("Get");
+    sandbox.review(&[]).ends_with(1);
+    sandbox.write("m.go", GO.replace("\tdefer resp.Body.Close()\n", ""));
+    sandbox.commit("Less");
+    let review = sandbox.review(&[]).ends_with(1);
+    assert_eq!(review.json["receipt"]["mode"], "incremental");
+    assert_eq!(review.found(), ["m.go:go-response-body-leak".to_owned(), format!("tls.py:{NO_TLS_RULE}")]);
+    assert_eq!((&review.json["dropped"], &review.json["receipt"]["dropped"]), (&json!([]), &json!({})));
+    assert_eq!(review.finding("go-response-body-leak")["origin"], "fresh");
+    assert_eq!(review.finding(NO_TLS_RULE)["origin"], "carried");
+}
+
+/// Issue 3, point 7: a check of the whole change counts what the last review read, too.
+#[test]
+fn a_test_that_was_taken_back_is_missed() {
+    let test = "from work import work\n\n\ndef test_work():\n    assert work(1) == 1\n";
+    let sandbox = Sandbox::on_feature_from(&[("tests/test_work.py", test), ("work.py", "")]);
+    let body: String = (0..70).map(|n| format!("    if x == {n}:\n        x += {n}\n")).collect();
+    sandbox.write("work.py", format!("def work(x):\n{body}    return x\n"));
+    sandbox.write("tests/test_work.py", format!("{test}    assert work(2) == 4\n"));
+    sandbox.commit("Work");
+    sandbox.review(&[]).ends_with(0);
+    sandbox.git(&["checkout", "--quiet", "main", "--", "tests"]);
+    sandbox.write("other.py", "x = 1\n");
+    sandbox.commit("Take the test back");
+    let review = sandbox.review(&[]).ends_with(0);
+    assert_eq!(review.json["receipt"]["mode"], "incremental");
+    assert_eq!(review.ended("work.py"), "unchanged");
+    let whole = sandbox.review(&["--mode", "full"]).ends_with(0);
+    assert!(!whole.found().is_empty());
+    assert_eq!(review.found(), whole.found());
+}
+
+/// PR-31: an agent may speak of the function that changed, not of the one beside it, and may repeat what is open.
+#[test]
+fn an_agent_speaks_of_what_changed_and_of_what_is_open() {
+    let lines = |name: &str| (0..9).map(|n| format!("    {name}{n} = {n}\n")).collect::<String>();
+    let (one, two) = (format!("def one():\n{}", lines("a")), format!("def two():\n{}", lines("b")));
+    let sandbox = Sandbox::on_feature();
+    sandbox.write("app.py", format!("{one}\n\n{two}"));
+    sandbox.commit("Two");
+    let known = claim("E1", "b8 = 8", "Known.");
+    sandbox.seat("staff-engineer", &answering(&json!({ "findings": [known] })));
+    let id = id_of(&sandbox.review(&[]).ends_with(0), "error-handling");
+    let findings = [claim("E5", "a0 = 0", "In the same function."), claim("E5", "b7 = 7", "Late."), known];
+    sandbox.script("helper.sh", &answering(&json!({ "findings": findings })));
+    sandbox.write("app.py", format!("{}\n\n{two}", one.replace("    a8 = 8\n", "")));
+    sandbox.commit("Less");
+    let review = sandbox.review(&[]).ends_with(0);
+    assert_eq!(review.json["receipt"]["mode"], "incremental");
+    let said: Vec<&str> = review.findings().map(|finding| str_of(finding, "failure_mode")).collect();
+    assert!(said.contains(&"In the same function.") && said.contains(&"Known.") && said.len() == 2, "{said:?}");
+    assert_eq!(id_of(&review, "error-handling"), id);
+    assert_eq!(verification(&review, &id).0, "no");
+    let dropped = review.json["dropped"].as_array().unwrap();
+    assert_eq!((dropped.len(), str_of(&dropped[0], "claim")), (1, "Late."));
 }
 
 /// Every branch is a case of its own: names and reviews of one do not leak into another.

@@ -85,15 +85,14 @@ fn a_killed_run_blocks_nobody() {
     sandbox.review(&[]).ends_with(1);
 }
 
-/// Design rule 12: a run that was interrupted with Ctrl-C ends with its own code and can be gone on with.
-#[test]
-fn an_interrupted_run_says_how_to_go_on() {
-    let sandbox = Sandbox::with_shared_list();
+/// Begins a review that waits for a word from a pipe, interrupts it, and returns what it said and the pipe.
+fn interrupted(sandbox: &Sandbox, args: &[&str]) -> (String, std::path::PathBuf) {
     let pipe = sandbox.root().join("started");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     let script = format!("read word < '{}'\n{}", pipe.display(), answering(&json!({ "findings": [] })));
     sandbox.seat("sdet", &script);
-    let child = sandbox.command(&["review"]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let all: Vec<&str> = ["review"].iter().chain(args).copied().collect();
+    let child = sandbox.command(&all).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     // Opening returns when the agent has opened its end, so the review is under way.
     let writer = open_when_read(pipe.clone());
     let kill = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
@@ -102,10 +101,65 @@ fn an_interrupted_run_says_how_to_go_on() {
     drop(writer);
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(130), "{stderr}");
+    (stderr, pipe)
+}
+
+/// Design rule 12: a run that was interrupted with Ctrl-C ends with its own code and can be gone on with.
+#[test]
+fn an_interrupted_run_says_how_to_go_on() {
+    let sandbox = Sandbox::with_shared_list();
+    let (stderr, pipe) = interrupted(&sandbox, &[]);
     assert!(stderr.contains("tribunal review --resume"), "{stderr}");
     let go_on = std::thread::spawn(move || {
         std::io::Write::write_all(&mut open_when_read(pipe), b"go\n").unwrap();
     });
     finish(sandbox.command(&["review", "--resume"]), b"").ends_with(0).prints("✓ sdet (helper)");
     go_on.join().unwrap();
+}
+
+/// Design rules 1 and 7: a resumed run says nothing of a head that it has not read. What it did is kept and built on.
+#[test]
+fn a_run_resumed_after_the_head_moved_is_not_green() {
+    for committed in [true, false] {
+        let sandbox = Sandbox::with_shared_list();
+        let head = sandbox.git(&["rev-parse", "HEAD"]);
+        interrupted(&sandbox, &[]);
+        sandbox.script("helper.sh", &answering(&json!({ "findings": [] })));
+        sandbox.write("tls.py", NO_TLS);
+        if committed {
+            sandbox.commit("Fetch");
+        }
+        let run = sandbox.tribunal(&["review", "--resume", "--format", "json"]).ends_with(3).says("head-moved").says(&head[..12]);
+        assert_eq!(run.json()["head"], head);
+        let review = sandbox.review(&[]).ends_with(1);
+        assert_eq!(review.json["receipt"]["mode"], "incremental");
+    }
+}
+
+/// What was left out on purpose does not move the head, and neither does committing what was read.
+#[test]
+fn a_run_resumed_over_the_same_content_is_as_good() {
+    let sandbox = Sandbox::with_shared_list();
+    sandbox.write("tls.py", NO_TLS);
+    interrupted(&sandbox, &["--committed"]);
+    sandbox.script("helper.sh", &answering(&json!({ "findings": [] })));
+    sandbox.tribunal(&["review", "--resume"]).ends_with(0);
+    let sandbox = Sandbox::with_shared_list();
+    sandbox.write("tls.py", NO_TLS);
+    interrupted(&sandbox, &[]);
+    sandbox.script("helper.sh", &answering(&json!({ "findings": [] })));
+    sandbox.commit("Fetch");
+    sandbox.tribunal(&["review", "--resume"]).ends_with(1);
+}
+
+/// What a run reads and how it judges was settled when it began; a flag that would say otherwise is refused, not ignored.
+#[test]
+fn a_resumed_run_takes_no_other_flags() {
+    let sandbox = Sandbox::with_shared_list();
+    let flags: [&[&str]; 5] =
+        [&["--base", "main"], &["--staged"], &["--fail-level", "P1"], &["--mode", "full"], &["--skip", "*.md"]];
+    for flag in flags {
+        let all: Vec<&str> = ["review", "--resume"].iter().chain(flag).copied().collect();
+        sandbox.tribunal(&all).ends_with(2).says("cannot be used with");
+    }
 }

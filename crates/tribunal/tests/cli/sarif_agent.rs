@@ -86,6 +86,32 @@ fn absolute_paths_of_a_linter_are_understood() {
     assert_eq!(sandbox.review(&[]).ends_with(0).finding(SHARED_LIST_RULE)["agreement"].as_array().unwrap().len(), 2);
 }
 
+/// PR-11: only the linter itself can say that its finding is gone; the rules beside it cannot, and it says so of no other file.
+#[test]
+fn a_linter_verifies_its_own_findings() {
+    let sandbox = Sandbox::on_feature();
+    sandbox.write("app.py", "LIMIT = 1\nOTHER = 2\n");
+    sandbox.commit("Limit");
+    let file = sandbox.outside().join("lint.sarif");
+    std::fs::write(&file, sarif("app.py", 1).to_string()).unwrap();
+    seat_linter(&sandbox, &format!("file = \"{}\"", file.display()));
+    let id = str_of(sandbox.review(&[]).ends_with(0).finding("l1"), "id").to_owned();
+    let again = |review: &super::sandbox::Document| {
+        let prior = &review.json["prior_verifications"][0];
+        assert_eq!((str_of(prior, "prior_id"), &review.json["receipt"]["mode"]), (id.as_str(), &json!("incremental")));
+        (str_of(prior, "verification").to_owned(), review.findings().count())
+    };
+    sandbox.write("other.py", "x = 1\n");
+    sandbox.commit("Elsewhere");
+    let elsewhere = sandbox.review(&[]).ends_with(0);
+    assert_eq!(again(&elsewhere), ("no".into(), 1));
+    assert_eq!(elsewhere.json["dropped"], json!([]));
+    sandbox.write("app.py", "LIMIT = 2\nOTHER = 2\n");
+    sandbox.commit("Fix");
+    std::fs::write(&file, sarif("none.py", 1).to_string()).unwrap();
+    assert_eq!(again(&sandbox.review(&[]).ends_with(0)), ("yes".into(), 0));
+}
+
 #[track_caller]
 fn fails_visibly(script: &str, reason: &str) {
     let sandbox = Sandbox::with_shared_list();

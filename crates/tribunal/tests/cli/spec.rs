@@ -37,6 +37,19 @@ fn without_a_spec_the_auditor_is_not_called() {
     );
 }
 
+/// PR-51, PR-104: a spec without a word is no spec; it is refused instead of audited.
+#[test]
+fn an_empty_spec_is_refused() {
+    let sandbox = Sandbox::with_shared_list();
+    let file = sandbox.outside().join("empty.md");
+    std::fs::write(&file, " \n\n").unwrap();
+    for spec in [file.to_str().unwrap(), "", "  "] {
+        sandbox.tribunal(&["review", "--spec", spec]).ends_with(2).says("is empty");
+        sandbox.tribunal(&["review", "--spec", SPEC, "--spec", spec]).ends_with(2).says("is empty");
+    }
+    sandbox.tribunal(&["history"]).prints("No reviews yet");
+}
+
 /// PR-58: the auditor quotes the spec and the code, both verbatim; the finding counts like any other.
 #[test]
 fn a_violated_rule_of_the_spec_is_a_finding() {

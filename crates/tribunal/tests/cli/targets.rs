@@ -180,6 +180,21 @@ fn a_diff_on_stdin_uses_the_repository_it_came_from() {
     assert_eq!(json["findings"][0]["slug"], SHARED_LIST_RULE);
 }
 
+/// Issue 3, point 2: the letters that git is set to put before paths are no part of them.
+#[test]
+fn a_diff_on_stdin_has_the_repository_s_paths() {
+    let sandbox = Sandbox::on_feature_from(&[("w/app.py", ""), ("app.py", "")]);
+    sandbox.write("app.py", SHARED_LIST);
+    sandbox.write("w/app.py", SHARED_LIST);
+    for setting in ["diff.mnemonicPrefix=true", "diff.noprefix=true"] {
+        let diff = sandbox.git(&["-c", setting, "diff", "--full-index", "main"]) + "\n";
+        let run = sandbox.tribunal_reading(&sandbox.path(), &["review", "--stdin", "--format", "json"], diff);
+        let json = run.json();
+        let files: Vec<&str> = json["findings"].as_array().unwrap().iter().map(|found| found["file"].as_str().unwrap()).collect();
+        assert_eq!(files, ["app.py", "w/app.py"], "{setting}");
+    }
+}
+
 /// Issue 3, point 2: `--stdin` needs no repository at all; a new file stands in the diff whole.
 #[test]
 fn a_diff_on_stdin_is_reviewed_outside_of_any_repository() {

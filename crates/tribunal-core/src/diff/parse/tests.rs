@@ -55,12 +55,66 @@ fn a_submodule_is_not_text() {
     assert_eq!(files[0].content, FileContent::Submodule);
 }
 
+/// Issue 3, point 2: a path is the repository's, however the diff was set to show it.
+#[test]
+fn the_two_sides_prefixes_are_no_part_of_a_path() {
+    let mnemonic = "diff --git c/src/n.py w/src/n.py\n--- c/src/n.py\n+++ w/src/n.py\n@@ -1 +1 @@\n-a\n+b\n\
+         diff --git c/w/new.py w/w/new.py\nnew file mode 100644\n--- /dev/null\n+++ w/w/new.py\n@@ -0,0 +1 @@\n+b\n";
+    let paths = |diff: &str| parse(diff).into_iter().map(|file| (file.path.0, file.old_path)).collect::<Vec<_>>();
+    assert_eq!(paths(mnemonic), [("src/n.py".into(), None), ("w/new.py".into(), None)]);
+    let none = "diff --git a/n.py a/n.py\n--- a/n.py\n+++ a/n.py\n@@ -1 +1 @@\n-a\n+b\n\
+         diff --git b/new.py b/new.py\nnew file mode 100644\n--- /dev/null\n+++ b/new.py\n@@ -0,0 +1 @@\n+b\n";
+    assert_eq!(paths(none), [("a/n.py".into(), None), ("b/new.py".into(), None)]);
+}
+
 #[test]
 fn content_that_looks_like_a_header_is_content() {
     let files = parse("diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1,2 +1,2 @@\n--- b/x\n+++ b/y\n z\n");
     assert_eq!(files.len(), 1);
     assert_eq!(files[0].added_lines().next().unwrap().text, "++ b/y");
     assert_eq!(files[0].removed_lines().next().unwrap().text, "-- b/x");
+}
+
+fn refused(text: &str) -> Option<String> {
+    match parse_diff(text.as_bytes()) {
+        Err(DiffError::Series(path)) => Some(path.0),
+        Err(other) => panic!("{other}"),
+        Ok(_) => None,
+    }
+}
+
+/// Design rules 1 and 13: a file that stands in a diff in two states is never read in one of them alone.
+#[test]
+fn several_commits_are_not_read_as_one_change() {
+    let first = "diff --git a/n.py b/n.py\nnew file mode 100644\n--- /dev/null\n+++ b/n.py\n@@ -0,0 +1 @@\n+a\n";
+    let second = "diff --git a/n.py b/n.py\n--- a/n.py\n+++ b/n.py\n@@ -1 +1 @@\n-a\n+b\n";
+    let moved = "diff --git a/n.py b/m.py\nsimilarity index 100%\nrename from n.py\nrename to m.py\n";
+    let commit = |n: u32| format!("commit {n:040}\nAuthor: Ada\n\n    Work\n\n");
+    assert_eq!(refused(&format!("{first}{second}")).unwrap(), "n.py");
+    assert_eq!(refused(&format!("{}{moved}{}{second}", commit(2), commit(1))).unwrap(), "n.py");
+    assert_eq!(refused(&format!("{second}{moved}")).unwrap(), "n.py");
+    assert_eq!(refused(&format!("{}{first}{}{moved}", commit(1), commit(2))).unwrap(), "n.py");
+    assert_eq!(refused(&format!("{}{first}{}{}", commit(1), commit(2), second.replace("n.py", "o.py"))), None);
+}
+
+/// One diff may name a path on both ends of a rename, and shows a changed type as two steps.
+#[test]
+fn one_diff_is_no_series() {
+    let renamed =
+        |from: &str, to: &str| format!("diff --git a/{from} b/{to}\nsimilarity index 100%\nrename from {from}\nrename to {to}\n");
+    assert_eq!(refused(&format!("{}{}", renamed("a", "b"), renamed("b", "a"))), None);
+    let linked = "diff --git a/l b/l\ndeleted file mode 100644\n--- a/l\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n\
+         diff --git a/l b/l\nnew file mode 120000\n--- /dev/null\n+++ b/l\n@@ -0,0 +1 @@\n+target\n\\ No newline at end of file\n";
+    let files = parse(linked);
+    assert_eq!((files.len(), files[0].content), (1, FileContent::Symlink));
+}
+
+/// A hunk that belongs to no file would be a part of the change that nobody reads.
+#[test]
+fn a_hunk_without_a_file_is_refused() {
+    let git = "diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1 +1 @@\n-a\n+b\n";
+    let plain = "--- c\n+++ c\n@@ -1 +1 @@\n-c\n+d\n";
+    assert!(matches!(parse_diff(format!("{git}{plain}").as_bytes()), Err(DiffError::Malformed(_))));
 }
 
 /// Conflict hunks in a work tree are ordinary added lines.
@@ -73,6 +127,7 @@ fn conflict_hunks_are_added_lines() {
 #[test]
 fn what_is_no_diff_is_refused_with_a_reason() {
     assert!(matches!(parse_diff(b"hello\nworld\n"), Err(DiffError::NotADiff(line)) if line == "hello"));
+    assert_eq!(parse_diff(b"\x1b[1mdiff --git a/a b/a\x1b[m\n"), Err(DiffError::Coloured));
     assert_eq!(parse_diff(b"diff --cc a\nindex 1,2..3\n"), Err(DiffError::Combined));
     assert!(matches!(parse_diff(b"diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1,5 +1,5 @@\n x\n"), Err(DiffError::Malformed(_))));
     assert_eq!(parse_diff(b" \n").unwrap(), Change::default());

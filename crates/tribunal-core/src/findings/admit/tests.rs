@@ -2,6 +2,7 @@ use super::*;
 use crate::diff::parse::parse_diff;
 use crate::findings::report::Verification;
 use crate::findings::role::built_in_roles;
+use crate::findings::window::Touched;
 
 fn change() -> Change {
     parse_diff(b"diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n@@ -1,2 +1,3 @@\n import os\n+os.system(cmd)\n x = 1\n")
@@ -20,9 +21,15 @@ fn run(role: &str, claim: Claim) -> Result<Admitted, DropReason> {
     run_with(role, claim, true, None)
 }
 
+/// Since the last review `a.py` changed as this diff says.
+fn window(since: &str) -> Window {
+    let file = &parse_diff(format!("--- a/a.py\n+++ b/a.py\n{since}").as_bytes()).unwrap().files[0];
+    Window::new(BTreeMap::from([(RepoPath::from("a.py"), Touched::of(file))]), Vec::new())
+}
+
 /// As in a second review, whose window is the whole file.
 fn run_again(claim: Claim) -> Result<Admitted, DropReason> {
-    let window = BTreeMap::from([(RepoPath::from("a.py"), AddedLines::from_iter([1, 2, 3]))]);
+    let window = window("@@ -1,2 +1,3 @@\n import os\n+os.system(cmd)\n x = 1\n");
     run_in("security-reviewer", claim, true, None, Some(&window))
 }
 
@@ -30,13 +37,7 @@ fn run_with(role: &str, claim: Claim, has_repo: bool, spec: Option<&str>) -> Res
     run_in(role, claim, has_repo, spec, None)
 }
 
-fn run_in(
-    role: &str,
-    claim: Claim,
-    has_repo: bool,
-    spec: Option<&str>,
-    window: Option<&BTreeMap<RepoPath, AddedLines>>,
-) -> Result<Admitted, DropReason> {
+fn run_in(role: &str, claim: Claim, has_repo: bool, spec: Option<&str>, window: Option<&Window>) -> Result<Admitted, DropReason> {
     let roles = built_in_roles().unwrap();
     let role = roles.iter().find(|candidate| candidate.name.as_str() == role).unwrap();
     let (change, agent, outlines) = (change(), AgentName::from("test"), BTreeMap::new());
@@ -135,7 +136,7 @@ fn spec_findings_quote_the_spec() {
 fn findings_outside_the_window_are_dropped() {
     let roles = built_in_roles().unwrap();
     let (change, agent, outlines) = (change(), AgentName::from("test"), BTreeMap::new());
-    let window = BTreeMap::from([(RepoPath::from("a.py"), AddedLines::from_iter([3]))]);
+    let window = window("@@ -3 +3 @@\n-x = 2\n+x = 1\n");
     let gate = Gate {
         role: &roles[0],
         agent: &agent,

@@ -19,6 +19,7 @@ pub fn request() -> Request {
         roles,
         fingerprint: "f".into(),
         rules_hash: "r".into(),
+        committed_only: false,
         left_out: Vec::new(),
         notices: Vec::new(),
         nonce: "n".into(),
@@ -176,6 +177,7 @@ fn the_same_head_is_a_noop() {
         clean: vec![],
         iteration: 1,
         changed_since: Some(BTreeSet::new()),
+        renamed: BTreeMap::new(),
     };
     let read = ChangeRead { files: vec![file("a.py")], has_repo: true, last: Some(last), ids: IdBook::default() };
     let planned = step(Some(started), Input::ChangeRead(Box::new(read)), 2).unwrap();
