@@ -89,8 +89,6 @@ impl Language {
 /// Test code: a finding there weighs less, and a rule may ask for it or for its absence.
 pub fn is_test_path(path: &RepoPath) -> bool {
     let lower = path.0.to_ascii_lowercase();
-    let name = lower.rsplit('/').next().unwrap_or(&lower);
-    let stem = name.split('.').next().unwrap_or(name);
     let folder = lower.split('/').rev().skip(1).any(|part| {
         matches!(
             part,
@@ -117,8 +115,22 @@ pub fn is_test_path(path: &RepoPath) -> bool {
             || part.ends_with("-tests")
             || part.ends_with(".tests")
     });
-    folder
-        || stem.starts_with("test_")
+    folder || is_named_as_test(path)
+}
+
+/// A repository with such a file tests itself. A folder called `test` deep inside may be a product's feature, so there the
+/// file's own name has to say it.
+pub fn shows_testing(path: &RepoPath) -> bool {
+    let lower = path.0.to_ascii_lowercase();
+    let own_folder = ["test/", "tests/", "spec/", "specs/", "__tests__/", "t/"].iter().any(|folder| lower.starts_with(folder))
+        || ["src/test/", "/tests/", "/__tests__/"].iter().any(|folder| lower.contains(folder));
+    Language::of(path).is_some() && (own_folder || is_named_as_test(path))
+}
+
+fn is_named_as_test(path: &RepoPath) -> bool {
+    let name = path.file_name().to_ascii_lowercase();
+    let stem = name.split('.').next().unwrap_or(&name);
+    stem.starts_with("test_")
         || stem.ends_with("_test")
         || stem.ends_with("_tests")
         || stem.ends_with("_spec")
@@ -160,6 +172,16 @@ mod tests {
         }
         for path in ["src/latest.py", "src/contest/a.py", "src/attestation.rs", "src/Latest.java"] {
             assert!(!is_test_path(&path.into()), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_feature_called_test_does_not_show_testing() {
+        for path in ["tests/a.py", "src/a.test.ts", "src/test/java/Foo.java", "crates/x/tests/cli.rs", "pkg/x_test.go"] {
+            assert!(shows_testing(&path.into()), "{path}");
+        }
+        for path in ["actions/test/mine.ts", "clients/decorators/test.ts", "test/README.md", "lib/testing/index.js"] {
+            assert!(!shows_testing(&path.into()), "{path}");
         }
     }
 

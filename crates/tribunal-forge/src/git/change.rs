@@ -7,7 +7,7 @@ use super::{GitError, Repository, output};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use tribunal_core::diff::change::{AddedLines, Change, ChangedFile, FileContent, FileStatus};
-use tribunal_core::diff::language::is_test_path;
+use tribunal_core::diff::language::shows_testing;
 use tribunal_core::diff::parse::{parse_diff, text_of};
 use tribunal_core::ids::{RepoPath, Sha};
 use tribunal_core::plan::files::{FileSummary, summary};
@@ -67,7 +67,7 @@ impl Repository {
             change.files.push(unread(monster));
         }
         complete(&change, &entries)?;
-        change.repository_has_tests = self.all_paths(head)?.iter().any(is_test_path);
+        change.repository_has_tests = self.all_paths(head)?.iter().any(shows_testing);
         change.files.sort_by(|a, b| a.path.cmp(&b.path));
         let files = change
             .files

@@ -28,6 +28,10 @@ impl Pattern {
         self.captures(line)?.iter().skip(1).flatten().next().map(|found| found.as_str())
     }
 
+    pub fn all<'t>(&'static self, line: &'t str) -> impl Iterator<Item = &'t str> {
+        self.regex().into_iter().flat_map(move |regex| regex.find_iter(line)).map(|found| found.as_str())
+    }
+
     fn regex(&self) -> Option<&Regex> {
         let compiled = self.regex.get_or_init(|| Regex::new(self.text).ok());
         debug_assert!(compiled.is_some(), "{}", self.text);
