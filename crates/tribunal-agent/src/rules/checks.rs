@@ -15,7 +15,7 @@ mod hidden_unicode;
 mod manifest;
 mod missing_tests;
 mod npm_install_script;
-mod pattern;
+pub mod pattern;
 mod test_declarations;
 mod tests_deleted;
 mod tests_weakened;

@@ -4,6 +4,7 @@
 
 use super::compile::{Rule, RuleSet, SyntaxRule, SyntaxRules};
 use super::load::RuleError;
+use super::suppress;
 use ast_grep_core::matcher::MatcherExt;
 use ast_grep_core::replacer::Replacer;
 use ast_grep_core::tree_sitter::StrDoc;
@@ -11,8 +12,10 @@ use ast_grep_core::{AstGrep, NodeMatch};
 use rayon::prelude::*;
 use std::sync::Arc;
 use tribunal_context::grammar::Grammar;
-use tribunal_core::diff::change::{AddedLines, Change, ChangedFile, FileContent, FileStatus};
+use tribunal_core::diff::change::{AddedLines, Change, ChangedFile, FileContent, FileStatus, Origin};
+use tribunal_core::diff::language::{is_sample_path, is_test_path};
 use tribunal_core::findings::report::{Claim, Fix};
+use tribunal_core::findings::scale::Severity;
 use tribunal_core::ids::RepoPath;
 
 /// A file beyond this is not parsed; its added lines are still checked one by one.
@@ -60,9 +63,22 @@ fn scan_file(rules: &RuleSet, file: &ChangedFile) -> Result<(Vec<Claim>, Depth),
     let is_test = file.is_test();
     for rule in rules.rules.iter().filter(|rule| rule.looks_at(&file.path, is_test)) {
         let Some(matcher) = &rule.lines else { continue };
-        for line in file.added_lines().filter(|line| matcher.matches(&line.text)) {
+        let mut above = None;
+        for line in file.lines().filter(|line| line.new_line.is_some()) {
+            let before = above.replace(line.text.as_str());
+            if line.origin != Origin::Added {
+                continue;
+            }
+            let Some(hit) = matcher.find(&line.text) else { continue };
+            if suppress::silences(&rule.file, &[&line.text], before.as_slice()) {
+                continue;
+            }
             let number = line.new_line.unwrap_or(1);
-            claims.push(claim(rule, &file.path, number, number, line.text.clone(), None));
+            let mut claim = claim(rule, &file.path, number, number, line.text.clone(), None);
+            if hit.asks {
+                claim.severity = Some(Severity::Question);
+            }
+            claims.push(claim);
         }
     }
     let Some(language) = file.language() else { return Ok((claims, Depth::Lines)) };
@@ -111,6 +127,7 @@ pub fn scan_text(
             }
             if let Some(found) = candidate.core.match_node(node.clone())
                 && let Some(claim) = claim_of(candidate, &found, path, &lines, added)
+                && !is_silenced(&candidate.rule, &claim, &lines)
             {
                 claims.push(claim);
             }
@@ -147,6 +164,14 @@ fn claim_of(
     Some(claim(&candidate.rule, path, start, end, evidence, fix))
 }
 
+/// Whether a linter's suppression stands on the lines of a claim, or above them.
+fn is_silenced(rule: &Rule, claim: &Claim, lines: &[&str]) -> bool {
+    let (Some(start), Some(end)) = (claim.line_start, claim.line_end) else { return false };
+    let above = lines.get(..start as usize - 1).unwrap_or_default();
+    let own = lines.get(start as usize - 1..end as usize).unwrap_or_default();
+    suppress::silences(&rule.file, own, above)
+}
+
 /// Widens the replacement of a node to whole lines, which is what a suggestion block can say.
 fn line_fix(
     template: &ast_grep_core::replacer::TemplateFix,
@@ -172,7 +197,7 @@ pub fn claim(rule: &Arc<Rule>, path: &RepoPath, start: u32, end: u32, evidence: 
         file: path.clone(),
         line_start: Some(start),
         line_end: Some(end),
-        severity: Some(file.severity),
+        severity: Some(file.test_severity.filter(|_| is_test_path(path) || is_sample_path(path)).unwrap_or(file.severity)),
         confidence: file.confidence,
         blast: file.blast,
         justification: Some(file.justification),

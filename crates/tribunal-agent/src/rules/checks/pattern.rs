@@ -2,7 +2,8 @@
 //!
 //! A pattern that does not compile matches nothing. That cannot reach a user: each rule's bad examples would stop being found.
 
-use regex::{Captures, Regex};
+use regex::{Captures, Match, Regex};
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
 pub struct Pattern {
@@ -21,6 +22,14 @@ impl Pattern {
 
     pub fn captures<'t>(&self, line: &'t str) -> Option<Captures<'t>> {
         self.regex()?.captures(line)
+    }
+
+    pub fn find<'t>(&self, line: &'t str) -> Option<Match<'t>> {
+        self.regex()?.find(line)
+    }
+
+    pub fn replace_all<'t>(&self, line: &'t str, with: &str) -> Cow<'t, str> {
+        self.regex().map_or(Cow::Borrowed(line), |regex| regex.replace_all(line, with))
     }
 
     /// The first group that took part in the match.
