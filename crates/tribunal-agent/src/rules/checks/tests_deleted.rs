@@ -26,6 +26,9 @@ static FOLDED: Pattern = Pattern::new(
     r"parametrize|@ParameterizedTest|@(?:Csv|Value|Method|Enum)Source|\.each\(|\[InlineData|\[TestCase|#\[case|\bt\.Run\(|\[\]struct\s*\{|subTest\(",
 );
 
+/// What a test imports says where it looks for things, not what it is about.
+static IMPORT: Pattern = Pattern::new(r"^\s*(?:import|from|use|using|require|#include|const .*=\s*require\()\b");
+
 pub fn check(scope: &Scope<'_>) -> Vec<Claim> {
     if loses_source(scope.change) {
         return Vec::new();
@@ -105,7 +108,7 @@ impl<'a> Evidence<'a> {
         let orphaned = test.body.iter().flat_map(|line| words(line)).any(|word| self.gone.contains(word))
             || words(test.name).any(|word| self.gone.contains(word.trim_start_matches("test_")));
         let unkeyed = test.body.iter().flat_map(|line| keys(line)).any(|key| self.gone_keys.contains(key));
-        renamed || moved || retired || orphaned || unkeyed || self.replaces(test) || still_there(test)
+        renamed || moved || retired || orphaned || unkeyed || self.replaces(test) || still_there(test) || is_covered(test)
     }
 
     /// A new test whose name has at least half of the old one's words tells the same story elsewhere.
@@ -121,6 +124,7 @@ impl<'a> Evidence<'a> {
     fn concerns(&self, test: &Lost<'_>) -> bool {
         test.body
             .iter()
+            .filter(|line| !IMPORT.is_match(line))
             .flat_map(|line| words(line))
             .any(|word| word.len() > 3 && !COMMON.contains(&word) && self.changed.contains(word))
     }
@@ -160,6 +164,30 @@ fn still_there(test: &Lost<'_>) -> bool {
     text.lines()
         .filter(|line| line.contains(test.name))
         .any(|line| words(line).any(|word| word == test.name) || test.name.contains(' '))
+}
+
+/// A test of the file whose name says all that the lost one's said, and more.
+fn is_covered(test: &Lost<'_>) -> bool {
+    let (Some(text), Some(language)) = (&test.file.new_text, test.file.language()) else { return false };
+    let old = plain_words(test.name);
+    if old.len() < 2 {
+        return false;
+    }
+    let line = |text: &str| DiffLine { origin: Origin::Context, text: text.to_owned(), old_line: None, new_line: None };
+    let lines: Vec<DiffLine> = text.lines().map(line).collect();
+    declarations(language, lines.iter()).iter().any(|other| plain_words(other.name).is_superset(&old))
+}
+
+/// The words of a name in lower case, whichever way they are joined.
+fn plain_words(name: &str) -> HashSet<String> {
+    let mut spaced = String::new();
+    for c in name.chars() {
+        if c.is_uppercase() {
+            spaced.push(' ');
+        }
+        spaced.extend(c.to_lowercase());
+    }
+    spaced.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty() && *word != "test").map(str::to_owned).collect()
 }
 
 /// A change that takes code away takes its tests with it.
