@@ -26,6 +26,7 @@ static FOLDED: Pattern = Pattern::new(
     r"parametrize|@ParameterizedTest|@(?:Csv|Value|Method|Enum)Source|\.each\(|\[InlineData|\[TestCase|#\[case|\bt\.Run\(|\[\]struct\s*\{|subTest\(",
 );
 
+static ASSERTS: Pattern = Pattern::new(r"(?i)\bassert|\bexpect|\bshould\b|require\.");
 /// What a test imports says where it looks for things, not what it is about.
 static IMPORT: Pattern = Pattern::new(r"^\s*(?:import|from|use|using|require|#include|const .*=\s*require\()\b");
 
@@ -103,7 +104,9 @@ impl<'a> Evidence<'a> {
         // A longer name that begins alike is the old test with a word added.
         let renamed = self.alive.range(test.name..).next().is_some_and(|name| name.starts_with(test.name));
         let telling: Vec<&str> = test.body.iter().map(|line| line.trim()).filter(|line| line.len() > 10).collect();
-        let moved = telling.iter().filter(|line| self.written.contains(*line)).count() * 2 > telling.len();
+        let mut asserts = telling.iter().filter(|line| ASSERTS.is_match(line)).peekable();
+        let asserted = asserts.peek().is_some() && asserts.all(|line| self.written.contains(line));
+        let moved = asserted || telling.iter().filter(|line| self.written.contains(*line)).count() * 2 > telling.len();
         let retired = RETIRED.is_match(test.name) || test.body.iter().any(|line| RETIRED.is_match(line));
         let orphaned = test.body.iter().flat_map(|line| words(line)).any(|word| self.gone.contains(word))
             || words(test.name).any(|word| self.gone.contains(word.trim_start_matches("test_")));
