@@ -24,7 +24,7 @@ pub struct RuleFile {
     pub justification: Justification,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reversible: Option<bool>,
-    /// Severity in test and sample code, where the same thing does less harm.
+    /// Severity in tests, samples and prose, where the same thing does less harm.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test_severity: Option<Severity>,
     /// One short line that names the problem.

@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use std::sync::Arc;
 use tribunal_context::grammar::Grammar;
 use tribunal_core::diff::change::{AddedLines, Change, ChangedFile, FileContent, FileStatus, Origin};
-use tribunal_core::diff::language::{is_sample_path, is_test_path};
+use tribunal_core::diff::language::{Language, is_prose_path, is_sample_path, is_test_path};
 use tribunal_core::findings::report::{Claim, Fix};
 use tribunal_core::findings::scale::Severity;
 use tribunal_core::ids::RepoPath;
@@ -61,6 +61,7 @@ fn scan_file(rules: &RuleSet, file: &ChangedFile) -> Result<(Vec<Claim>, Depth),
         return Ok((claims, Depth::Lines));
     }
     let is_test = file.is_test();
+    let own_tests = own_tests(file);
     for rule in rules.rules.iter().filter(|rule| rule.looks_at(&file.path, is_test)) {
         let Some(matcher) = &rule.lines else { continue };
         let mut above = None;
@@ -77,11 +78,13 @@ fn scan_file(rules: &RuleSet, file: &ChangedFile) -> Result<(Vec<Claim>, Depth),
             let mut claim = claim(rule, &file.path, number, number, line.text.clone(), None);
             if hit.asks {
                 claim.severity = Some(Severity::Question);
+            } else if own_tests.is_some_and(|first| number > first) {
+                claim.severity = rule.file.test_severity.or(claim.severity);
             }
             claims.push(claim);
         }
     }
-    let Some(language) = file.language() else { return Ok((claims, Depth::Lines)) };
+    let Some(language) = file.language().filter(|_| !is_other_script(file)) else { return Ok((claims, Depth::Lines)) };
     let Some(syntax) = rules.syntax_rules(language)? else { return Ok((claims, Depth::Lines)) };
     if let Some(text) = file.new_text.as_deref().filter(|text| text.len() <= MAX_PARSED_BYTES) {
         let added = file.added_numbers();
@@ -94,6 +97,25 @@ fn scan_file(rules: &RuleSet, file: &ChangedFile) -> Result<(Vec<Claim>, Depth),
         });
     }
     Ok((claims, Depth::Lines))
+}
+
+/// The line from which a Rust file holds its own tests.
+fn own_tests(file: &ChangedFile) -> Option<u32> {
+    if file.language() != Some(Language::Rust) {
+        return None;
+    }
+    let mut lines = file.new_text.as_deref()?.lines().zip(1..);
+    let mark = lines.find(|(line, _)| line.starts_with("#[cfg(test)]")).map(|(_, number)| number)?;
+    lines.next().filter(|(line, _)| line.contains("mod ")).map(|_| mark)
+}
+
+/// A file that is called `.sh` but that another interpreter reads.
+fn is_other_script(file: &ChangedFile) -> bool {
+    let first = file.new_text.as_deref().and_then(|text| text.lines().next()).unwrap_or_default();
+    file.language() == Some(Language::Bash)
+        && (first.starts_with("<?php")
+            || first.starts_with("#!")
+                && ["php", "python", "perl", "ruby", "node", "tclsh"].iter().any(|other| first.contains(other)))
 }
 
 /// Parses `text` and matches every rule at every node that touches an added line.
@@ -189,6 +211,11 @@ fn line_fix(
     })
 }
 
+/// Where the same thing does less harm: tests, samples and prose.
+fn is_aside(path: &RepoPath) -> bool {
+    is_test_path(path) || is_sample_path(path) || is_prose_path(path)
+}
+
 /// The claim that a rule makes of a place.
 pub fn claim(rule: &Arc<Rule>, path: &RepoPath, start: u32, end: u32, evidence: String, fix: Option<Fix>) -> Claim {
     let file = &rule.file;
@@ -197,7 +224,7 @@ pub fn claim(rule: &Arc<Rule>, path: &RepoPath, start: u32, end: u32, evidence: 
         file: path.clone(),
         line_start: Some(start),
         line_end: Some(end),
-        severity: Some(file.test_severity.filter(|_| is_test_path(path) || is_sample_path(path)).unwrap_or(file.severity)),
+        severity: Some(if is_aside(path) { file.test_severity.unwrap_or(file.severity) } else { file.severity }),
         confidence: file.confidence,
         blast: file.blast,
         justification: Some(file.justification),

@@ -20,7 +20,7 @@ static NAMED: [Pattern; 9] = [
     Pattern::new(r"#\s*pragma\s+warning\s+disable\b(.*)"),
     Pattern::new(r"//\s*ReSharper\s+disable\s+once\b(.*)"),
     Pattern::new(r"#!?\[(?:allow|expect)\((.*)"),
-    Pattern::new(r"@(?:\w+:)?Suppress(?:Warnings|Lint)?\((.*)"),
+    Pattern::new(r"@(?:\w+:)?Suppress(?:Warnings|Lint|FBWarnings)?\((.*)"),
 ];
 
 /// Suppressions whose codes may be left out. The first group is the list.
@@ -121,6 +121,7 @@ mod tests {
             ("dbg_macro", "    #[expect(clippy::dbg_macro, reason = \"a demo\")]"),
             ("SC2155", "# shellcheck disable=SC2034,SC2155"),
             ("CA1031", "#pragma warning disable CA1031"),
+            ("WEAK_HOSTNAME_VERIFIER", "@SuppressFBWarnings(\"WEAK_HOSTNAME_VERIFIER\")"),
             ("EmptyCatchBlock", "@SuppressWarnings({\"EmptyCatchBlock\", \"unused\"})"),
         ] {
             assert!(silences(&rule(&["rust"], &[code]), &["code();"], &["other();", line]), "{line}");

@@ -122,14 +122,19 @@ fn is_test_folder(part: &str) -> bool {
             | "testsuite"
             | "androidtest"
             | "unittests"
-    ) || TEST_ENDINGS.iter().any(|ending| part.ends_with(ending))
+    ) || part.starts_with("dummy")
+        || TEST_ENDINGS.iter().any(|ending| part.ends_with(ending))
 }
 
 const TEST_ENDINGS: [&str; 9] =
     ["_test", "_tests", "-test", "-tests", ".tests", "_fixture", "_fixtures", "-fixture", "-fixtures"];
 
-/// A folder that ends in `test` and is no other word.
+/// A folder that ends in `test` and is no other word, or one for what tests read.
 fn is_test_package(part: &str) -> bool {
+    let what = part.strip_prefix("test").unwrap_or_default().trim_start_matches(['-', '_']).trim_end_matches('s');
+    if matches!(what, "cert" | "key" | "file" | "resource" | "asset" | "vector" | "case") {
+        return true;
+    }
     const OTHER: [&str; 14] = [
         "attest",
         "contest",
@@ -179,6 +184,9 @@ fn is_named_as_test(path: &RepoPath) -> bool {
         || stem.ends_with("_tests")
         || stem.ends_with("_spec")
         || stem == "conftest"
+        || stem == "testapp"
+        || stem == "testharness"
+        || stem.starts_with("benchmark")
         || stem == "tests"
         || name.contains(".test.")
         || name.contains(".spec.")
@@ -214,9 +222,14 @@ mod tests {
         {
             assert!(is_test_path(&path.into()), "{path}");
         }
-        for path in
-            ["caddytest/localhost.key", "internal/cmdtest/run.go", "src/key_fixtures/a.pem", "fixture/a.rb", "it-test/A.kt"]
-        {
+        for path in [
+            "caddytest/localhost.key",
+            "internal/cmdtest/run.go",
+            "src/key_fixtures/a.pem",
+            "fixture/a.rb",
+            "it-test/A.kt",
+            "testcerts/a.key",
+        ] {
             assert!(is_test_path(&path.into()), "{path}");
         }
         for path in ["src/latest.py", "src/contest/a.py", "src/attestation.rs", "src/Latest.java"] {

@@ -1,8 +1,7 @@
 //! Private keys that can be used: the first line alone proves nothing, so the body is decoded.
 //!
 //! Documentation shows keys with dots in them, parsers compare with the first line, and an encrypted key needs a passphrase that is
-//! elsewhere. A key is reported if its text decodes to a whole key. Keys made for tests come by the dozen, so there one finding
-//! stands for a folder.
+//! elsewhere. A key is reported if its text decodes to a whole key. Keys come by the dozen, so one finding stands for a folder.
 
 use super::pattern::Pattern;
 use super::{MAX_LINE_BYTES, Scope};
@@ -25,43 +24,42 @@ const MAX_KEY_LINES: usize = 400;
 const MAX_NAMES: usize = 5;
 
 pub fn check(scope: &Scope<'_>) -> Vec<Claim> {
-    let mut claims = Vec::new();
-    // Folder of tests or samples to its keys.
     let mut folders: BTreeMap<&str, Vec<(&ChangedFile, &DiffLine)>> = BTreeMap::new();
     for file in scope.files() {
-        let keys = keys(file);
-        if file.is_test() || file.is_sample() {
-            let folder = file.path.as_str().rsplit_once('/').map_or("", |(folder, _)| folder);
-            if !keys.is_empty() {
-                folders.entry(folder).or_default().extend(keys.into_iter().map(|line| (file, line)));
-            }
-        } else {
-            claims.extend(keys.into_iter().map(|line| scope.claim(file, line)));
+        let folder = file.path.as_str().rsplit_once('/').map_or("", |(folder, _)| folder);
+        for line in keys(file) {
+            folders.entry(folder).or_default().push((file, line));
         }
     }
+    let mut claims = Vec::new();
     for keys in folders.into_values() {
         let Some((file, line)) = keys.first() else { continue };
         let mut claim = scope.claim(file, line);
-        claim.details = Some(told(&keys));
+        claim.details = told(&keys);
         claims.push(claim);
     }
     claims
 }
 
 /// What one finding says about all keys of a folder.
-fn told(keys: &[(&ChangedFile, &DiffLine)]) -> String {
+fn told(keys: &[(&ChangedFile, &DiffLine)]) -> Option<String> {
+    let (first, _) = keys.first()?;
+    let kind = match (first.is_test(), first.is_sample(), first.is_prose()) {
+        (true, _, _) => "Test material: harmless if the key was made for this and nothing else trusts it. ",
+        (false, true, _) | (false, _, true) => {
+            "Sample material: harmless if the key was made for this and nothing else trusts it. "
+        }
+        (false, false, false) => "",
+    };
     let mut names: Vec<&str> = keys.iter().map(|(file, _)| file.path.file_name()).collect();
     names.dedup();
-    let kind = if keys.iter().any(|(file, _)| file.is_test()) { "Test" } else { "Sample" };
+    let more = if names.len() > MAX_NAMES { ", …" } else { "" };
     let count = match keys.len() {
         1 => String::new(),
-        n => format!(
-            " This folder adds {n} keys: {}{}.",
-            names[..names.len().min(MAX_NAMES)].join(", "),
-            if names.len() > MAX_NAMES { ", …" } else { "" }
-        ),
+        n => format!("This folder adds {n} keys: {}{more}.", names[..names.len().min(MAX_NAMES)].join(", ")),
     };
-    format!("{kind} material: harmless if the key was made for this and nothing else trusts it.{count}")
+    let text = format!("{kind}{count}");
+    (!text.is_empty()).then(|| text.trim_end().to_owned())
 }
 
 /// The added lines at which a usable key begins.
