@@ -243,3 +243,41 @@ pub fn claim(rule: &Arc<Rule>, path: &RepoPath, start: u32, end: u32, evidence: 
         fix,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::examples::added;
+    use crate::rules::load::built_in;
+
+    fn claims(path: &str, code: &str) -> Vec<(Option<u32>, Option<Severity>, Option<String>)> {
+        let rules = RuleSet::new(built_in().unwrap()).unwrap();
+        let found = scan(&rules, &added(path, code), |_| true).unwrap().claims;
+        found.into_iter().map(|claim| (claim.line_start, claim.severity, claim.details)).collect()
+    }
+
+    #[test]
+    fn a_secret_weighs_less_in_tests_samples_and_prose() {
+        let code = "db_password = \"q7Zr!2kLx9Pv4TnW8s\"\n";
+        assert_eq!(claims("src/a.py", code), [(Some(1), Some(Severity::Blocker), None)]);
+        assert_eq!(claims("tests/a.py", code), [(Some(1), Some(Severity::Question), None)]);
+        assert_eq!(claims("demo/a.py", code), [(Some(1), Some(Severity::Question), None)]);
+        assert_eq!(claims("notes.txt", code), [(Some(1), Some(Severity::Question), None)]);
+    }
+
+    #[test]
+    fn a_rust_file_may_hold_its_own_tests() {
+        let secret = "    let x = Key { secret_key: \"jMqRDgxSsBqqznfmddGdu1TmmZOJQxdM\".to_string() };\n";
+        let code = format!("fn a() {{\n{secret}}}\n#[cfg(test)]\nmod tests {{\n    fn b() {{\n{secret}    }}\n}}\n");
+        let found = claims("src/a.rs", &code);
+        assert_eq!(found, [(Some(2), Some(Severity::Blocker), None), (Some(7), Some(Severity::Question), None)]);
+    }
+
+    #[test]
+    fn a_script_of_another_language_is_not_read_as_shell() {
+        let set = RuleSet::new(built_in().unwrap()).unwrap();
+        let depth = |code: &str| scan(&set, &added("bin/a.sh", code), |_| true).unwrap().depths[0].1;
+        assert_eq!(depth("#!/bin/sh\necho a\n"), Depth::Syntax);
+        assert_eq!(depth("#!/usr/bin/env php\n<?php\necho 1;\n"), Depth::Lines);
+    }
+}

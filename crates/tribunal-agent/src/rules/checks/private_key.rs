@@ -256,6 +256,21 @@ mod tests {
     }
 
     #[test]
+    fn a_folder_is_told_of_once() {
+        let mut change = added("tests/certs/a.key", &pem("\n"));
+        for name in ["tests/certs/b.key", "tests/other/c.key"] {
+            change.files.extend(added(name, &pem("\n")).files);
+        }
+        let files: Vec<_> = change.files.iter().map(|file| (file, keys(file)[0])).collect();
+        assert!(told(&files[..1]).unwrap().starts_with("Test material"));
+        assert!(told(&files[..2]).unwrap().ends_with("This folder adds 2 keys: a.key, b.key."));
+        let rules = crate::rules::compile::RuleSet::new(crate::rules::load::built_in().unwrap()).unwrap();
+        let found = crate::rules::scan::scan(&rules, &change, |_| true).unwrap().claims;
+        let places: Vec<&str> = found.iter().map(|claim| claim.file.as_str()).collect();
+        assert_eq!(places, ["tests/certs/a.key", "tests/other/c.key"]);
+    }
+
+    #[test]
     fn what_cannot_be_used_is_no_key() {
         assert_eq!(count("if line == \"-----BEGIN PRIVATE KEY-----\":\n    return True\n"), 0);
         assert_eq!(count(&pem("\n").replace("qqqq", "...")), 0);
