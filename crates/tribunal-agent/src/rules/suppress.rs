@@ -10,11 +10,13 @@ use super::file::RuleFile;
 const REACH: usize = 4;
 
 /// Suppressions that name their codes behind a mark. The first group is what follows the mark.
-static NAMED: [Pattern; 9] = [
+static NAMED: [Pattern; 10] = [
     // eslint and its kin
     Pattern::new(r"(?:eslint|oxlint)-disable(?:-next-line|-line)\b(.*)"),
     Pattern::new(r"(?:biome-ignore|deno-lint-ignore|nosemgrep:|noinspection|phpcs:ignore|@phpstan-ignore\S*)(.*)"),
     Pattern::new(r"#\s*pylint:\s*disable(?:-next)?=(.*)"),
+    // What a linter's own test data expects of it.
+    Pattern::new(r"#\s*\[([a-z][a-z, -]+)\]\s*$"),
     Pattern::new(r"#\s*rubocop:(?:disable|todo)\b(.*)"),
     Pattern::new(r"#\s*shellcheck\s+disable=(.*)"),
     Pattern::new(r"#\s*pragma\s+warning\s+disable\b(.*)"),
@@ -98,6 +100,7 @@ mod tests {
             ("B006", "def f(a=[]):  # noqa: E501, B006 - read only"),
             ("B602", "run(line, shell=True)  # nosec B602"),
             ("dangerous-default-value", "def f(a=[]):  # pylint: disable=dangerous-default-value"),
+            ("literal-comparison", "if () is {1, 2}:  # [literal-comparison]"),
             ("gosec", "InsecureSkipVerify: true, //nolint:gosec // loopback only"),
             ("G402", "InsecureSkipVerify: true, // #nosec G402 -- loopback only"),
             ("no-eval", "eval(text); // eslint-disable-line no-eval -- our own text"),

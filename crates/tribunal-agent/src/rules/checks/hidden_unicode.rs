@@ -98,9 +98,11 @@ fn is_suspect(line: &DiffLine, place: Place) -> bool {
     false
 }
 
-/// A blank that came along with pasted prose does nothing in a comment; it matters where it splits a name.
+/// A blank that came along with pasted prose does nothing in a comment; it matters where it splits a name. A table may show each
+/// character in a comment of its own behind the number.
 fn is_comment(line: &str) -> bool {
-    ["//", "#", "*", "/*", "--", ";"].iter().any(|start| line.trim_start().starts_with(start))
+    let shown = |mark: &str| line.rsplit_once(mark).is_some_and(|(code, rest)| code.is_ascii() && rest.chars().count() <= 2);
+    shown("// ") || shown("# ") || ["//", "#", "*", "/*", "--", ";"].iter().any(|start| line.trim_start().starts_with(start))
 }
 
 fn is_tag(c: char) -> bool {
@@ -145,6 +147,8 @@ mod tests {
         assert!(!suspect("let family = \"\u{1F468}\u{200D}\u{1F469}\";", Place::Code));
         assert!(!suspect("let plural = \"می\u{200C}خواهم\";", Place::Code));
         assert!(!suspect("let space = '\u{200B}';", Place::Code));
+        assert!(!suspect("    0x200c, // \u{200C}", Place::Code));
+        assert!(suspect("    user\u{200C}name(); // a", Place::Code));
     }
 
     #[test]
