@@ -29,35 +29,11 @@ static GEM_PIN: Pattern = Pattern::new(r"\b(?:ref|tag):|:(?:ref|tag)\s*=>");
 static PIN: Pattern =
     Pattern::new(r"[0-9a-f]{40}|[#@/][0-9a-f]{7,39}(?:$|[#&/.])|sha(?:256|512)[=-]|semver:|v?\d+\.\d+|refs/tags/");
 
-/// Owner and name of a repository.
-static REPOSITORY: Pattern = Pattern::new(r#"[/:"'\s]([\w.-]+/[\w.-]+?)(?:\.git)?(?:[#@?][^"']*)?["']"#);
 /// A branch of the manifest itself that not every build takes.
 static CONDITION: Pattern = Pattern::new(r"^\s*(?:if|elsif|else|unless|when)\b");
 
 pub fn check(scope: &Scope<'_>) -> Vec<Claim> {
-    let mut claims = Vec::new();
-    for file in scope.files() {
-        let open = unpinned(file);
-        let lock = if open.is_empty() { String::new() } else { lock_of(scope, file) };
-        claims.extend(open.into_iter().filter(|line| !is_locked(&lock, line)).map(|line| scope.claim(file, line)));
-    }
-    claims
-}
-
-/// What the change writes into the lock beside a Gemfile. Of other manifests a library's users see the manifest alone, and its
-/// lock holds nothing for them.
-fn lock_of(scope: &Scope<'_>, manifest: &ChangedFile) -> String {
-    if manifest.path.file_name() != "Gemfile" {
-        return String::new();
-    }
-    let name = format!("{}.lock", manifest.path);
-    let locks = scope.change.files.iter().filter(|file| file.path.as_str() == name);
-    locks.flat_map(ChangedFile::added_lines).map(|line| line.text.as_str()).collect::<Vec<_>>().join("\n")
-}
-
-/// A lock that names the same repository holds its commit: the target does not move by itself.
-fn is_locked(lock: &str, line: &DiffLine) -> bool {
-    REPOSITORY.group(&line.text).is_some_and(|name| lock.contains(name.trim_end_matches(".git")))
+    scope.files().flat_map(|file| unpinned(file).into_iter().map(|line| scope.claim(file, line)).collect::<Vec<_>>()).collect()
 }
 
 fn unpinned(file: &ChangedFile) -> Vec<&DiffLine> {
@@ -88,13 +64,20 @@ fn unpinned(file: &ChangedFile) -> Vec<&DiffLine> {
     found.into_iter().filter(|line| line.text.len() <= MAX_LINE_BYTES).collect()
 }
 
-/// Whether the line stands directly under an `if` or an `else`.
+/// Whether the line stands under an `if` or an `else`, at any depth.
 fn is_conditional(file: &ChangedFile, line: &DiffLine) -> bool {
-    let depth = |text: &str| text.len() - text.trim_start().len();
+    let indent = |text: &str| text.len() - text.trim_start().len();
     let new_side: Vec<&DiffLine> = file.lines().filter(|line| line.new_line.is_some()).collect();
-    let above = new_side.iter().rev().skip_while(|other| other.new_line >= line.new_line);
-    let mut outer = above.filter(|other| !other.text.trim().is_empty() && depth(&other.text) < depth(&line.text));
-    outer.next().is_some_and(|other| CONDITION.is_match(&other.text))
+    let mut depth = indent(&line.text);
+    for other in new_side.iter().rev().skip_while(|other| other.new_line >= line.new_line) {
+        if !other.text.trim().is_empty() && indent(&other.text) < depth {
+            if CONDITION.is_match(&other.text) {
+                return true;
+            }
+            depth = indent(&other.text);
+        }
+    }
+    false
 }
 
 fn npm(line: &str) -> bool {
