@@ -131,6 +131,10 @@ fn rule_page(origin: &str, rule: &RuleFile) -> String {
             }
         }
     }
+    if !rule.suppressed_by.is_empty() {
+        let codes: Vec<String> = rule.suppressed_by.iter().map(|code| format!("`{code}`")).collect();
+        text.push_str(&format!("\nSilent where the line suppresses {}.\n", codes.join(", ")));
+    }
     text.push_str(&format!("\nDefined in `{origin}`. Switch it off with `[rules] disable = [\"{}\"]`.\n", rule.id));
     text
 }

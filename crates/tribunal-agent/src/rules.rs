@@ -10,3 +10,4 @@ pub mod file;
 pub mod lines;
 pub mod load;
 pub mod scan;
+mod suppress;

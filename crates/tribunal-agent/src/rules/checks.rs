@@ -15,7 +15,8 @@ mod hidden_unicode;
 mod manifest;
 mod missing_tests;
 mod npm_install_script;
-mod pattern;
+pub mod pattern;
+mod private_key;
 mod test_declarations;
 mod tests_deleted;
 mod tests_weakened;
@@ -90,6 +91,7 @@ pub fn by_name(name: &str) -> Option<Check> {
         "hidden-unicode" => hidden_unicode::check,
         "missing-tests" => missing_tests::check,
         "npm-install-script" => npm_install_script::check,
+        "private-key" => private_key::check,
         "weakened-test" => tests_weakened::check,
         _ => return None,
     }))

@@ -24,6 +24,9 @@ pub struct RuleFile {
     pub justification: Justification,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reversible: Option<bool>,
+    /// Severity in tests, samples and prose, where the same thing does less harm.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test_severity: Option<Severity>,
     /// One short line that names the problem.
     pub title: String,
     /// One line: what breaks if this ships.
@@ -44,6 +47,9 @@ pub struct RuleFile {
     /// Globs of paths it leaves alone.
     #[serde(default)]
     pub ignores: Vec<String>,
+    /// Codes of other linters for the same problem. A line that suppresses one of them has been thought about and is left alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub suppressed_by: Vec<String>,
 
     /// An ast-grep rule object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -92,6 +98,9 @@ pub struct LineRule {
     /// A line that matches one of these is left alone.
     #[serde(default)]
     pub unless: Vec<String>,
+    /// A line that matches one of these is asked about instead: it may be meant.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub question: Vec<String>,
     /// The match must carry at least this many bits per character (Shannon).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entropy: Option<f64>,

@@ -14,6 +14,14 @@ pub struct LineMatcher {
 struct Compiled {
     any: Vec<Regex>,
     unless: RegexSet,
+    question: RegexSet,
+}
+
+/// A line that a rule speaks about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hit {
+    /// It may be meant: the rule asks instead of telling.
+    pub asks: bool,
 }
 
 /// Lines beyond this are data, not code that someone wrote.
@@ -36,22 +44,24 @@ impl LineMatcher {
             Ok(Compiled {
                 any: any.map_err(|error: regex::Error| error.to_string())?,
                 unless: RegexSet::new(&self.rule.unless).map_err(|error| error.to_string())?,
+                question: RegexSet::new(&self.rule.question).map_err(|error| error.to_string())?,
             })
         })
     }
 
-    pub fn matches(&self, line: &str) -> bool {
+    pub fn find(&self, line: &str) -> Option<Hit> {
         if line.len() > MAX_LINE_BYTES || !self.has_keyword(line) {
-            return false;
+            return None;
         }
         // A rule that cannot be read was refused when it was loaded.
-        let Ok(compiled) = self.compiled() else { return false };
-        compiled.any.iter().any(|regex| {
+        let compiled = self.compiled().as_ref().ok()?;
+        let found = compiled.any.iter().any(|regex| {
             regex.captures_iter(line).any(|captures| {
                 let hit = captures.name("secret").or_else(|| captures.get(0)).map_or("", |found| found.as_str());
                 self.rule.entropy.is_none_or(|floor| entropy(hit) >= floor)
             })
-        }) && !compiled.unless.is_match(line)
+        });
+        (found && !compiled.unless.is_match(line)).then(|| Hit { asks: compiled.question.is_match(line) })
     }
 
     fn has_keyword(&self, line: &str) -> bool {
@@ -82,6 +92,20 @@ pub fn entropy(text: &str) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_line_that_may_be_meant_is_asked_about() {
+        let matcher = LineMatcher::new(&LineRule {
+            any: vec!["key = .+".into()],
+            unless: vec!["env".into()],
+            question: vec!["default".into()],
+            entropy: None,
+            keywords: Vec::new(),
+        });
+        assert_eq!(matcher.find("key = a1"), Some(Hit { asks: false }));
+        assert_eq!(matcher.find("default key = a1"), Some(Hit { asks: true }));
+        assert_eq!(matcher.find("key = env"), None);
+    }
 
     #[test]
     fn random_text_has_more_entropy_than_words() {

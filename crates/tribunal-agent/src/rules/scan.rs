@@ -4,6 +4,7 @@
 
 use super::compile::{Rule, RuleSet, SyntaxRule, SyntaxRules};
 use super::load::RuleError;
+use super::suppress;
 use ast_grep_core::matcher::MatcherExt;
 use ast_grep_core::replacer::Replacer;
 use ast_grep_core::tree_sitter::StrDoc;
@@ -12,8 +13,10 @@ use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use tribunal_context::grammar::Grammar;
-use tribunal_core::diff::change::{AddedLines, Change, ChangedFile, FileContent, FileStatus};
+use tribunal_core::diff::change::{AddedLines, Change, ChangedFile, FileContent, FileStatus, Origin};
+use tribunal_core::diff::language::{Language, is_prose_path, is_sample_path, is_test_path};
 use tribunal_core::findings::report::{Claim, Fix};
+use tribunal_core::findings::scale::Severity;
 use tribunal_core::ids::RepoPath;
 
 /// A file beyond this is not parsed; its added lines are still checked one by one.
@@ -69,14 +72,30 @@ fn scan_file(rules: &RuleSet, file: &ChangedFile) -> Result<(Vec<Claim>, Depth),
         return Ok((claims, Depth::Lines));
     }
     let is_test = file.is_test();
+    let own_tests = own_tests(file);
     for rule in rules.rules.iter().filter(|rule| rule.looks_at(&file.path, is_test)) {
         let Some(matcher) = &rule.lines else { continue };
-        for line in file.added_lines().filter(|line| matcher.matches(&line.text)) {
+        let mut above = None;
+        for line in file.lines().filter(|line| line.new_line.is_some()) {
+            let before = above.replace(line.text.as_str());
+            if line.origin != Origin::Added {
+                continue;
+            }
+            let Some(hit) = matcher.find(&line.text) else { continue };
+            if suppress::silences(&rule.file, &[&line.text], before.as_slice()) {
+                continue;
+            }
             let number = line.new_line.unwrap_or(1);
-            claims.push(claim(rule, &file.path, number, number, line.text.clone(), None));
+            let mut claim = claim(rule, &file.path, number, number, line.text.clone(), None);
+            if hit.asks {
+                claim.severity = Some(Severity::Question);
+            } else if own_tests.is_some_and(|first| number > first) {
+                claim.severity = rule.file.test_severity.or(claim.severity);
+            }
+            claims.push(claim);
         }
     }
-    let Some(language) = file.language() else { return Ok((claims, Depth::Lines)) };
+    let Some(language) = file.language().filter(|_| !is_other_script(file)) else { return Ok((claims, Depth::Lines)) };
     let Some(syntax) = rules.syntax_rules(language)? else { return Ok((claims, Depth::Lines)) };
     if let Some(text) = file.new_text.as_deref().filter(|text| text.len() <= MAX_PARSED_BYTES) {
         let added = file.added_numbers();
@@ -89,6 +108,25 @@ fn scan_file(rules: &RuleSet, file: &ChangedFile) -> Result<(Vec<Claim>, Depth),
         });
     }
     Ok((claims, Depth::Lines))
+}
+
+/// The line from which a Rust file holds its own tests.
+fn own_tests(file: &ChangedFile) -> Option<u32> {
+    if file.language() != Some(Language::Rust) {
+        return None;
+    }
+    let mut lines = file.new_text.as_deref()?.lines().zip(1..);
+    let mark = lines.find(|(line, _)| line.starts_with("#[cfg(test)]")).map(|(_, number)| number)?;
+    lines.next().filter(|(line, _)| line.contains("mod ")).map(|_| mark)
+}
+
+/// A file that is called `.sh` but that another interpreter reads.
+fn is_other_script(file: &ChangedFile) -> bool {
+    let first = file.new_text.as_deref().and_then(|text| text.lines().next()).unwrap_or_default();
+    file.language() == Some(Language::Bash)
+        && (first.starts_with("<?php")
+            || first.starts_with("#!")
+                && ["php", "python", "perl", "ruby", "node", "tclsh"].iter().any(|other| first.contains(other)))
 }
 
 /// Parses `text` and matches every rule at every node that touches an added line.
@@ -122,6 +160,7 @@ pub fn scan_text(
             }
             if let Some(found) = candidate.core.match_node(node.clone())
                 && let Some(claim) = claim_of(candidate, &found, path, &lines, added)
+                && !is_silenced(&candidate.rule, &claim, &lines)
             {
                 claims.push(claim);
             }
@@ -158,6 +197,14 @@ fn claim_of(
     Some(claim(&candidate.rule, path, start, end, evidence, fix))
 }
 
+/// Whether a linter's suppression stands on the lines of a claim, or above them.
+fn is_silenced(rule: &Rule, claim: &Claim, lines: &[&str]) -> bool {
+    let (Some(start), Some(end)) = (claim.line_start, claim.line_end) else { return false };
+    let above = lines.get(..start as usize - 1).unwrap_or_default();
+    let own = lines.get(start as usize - 1..end as usize).unwrap_or_default();
+    suppress::silences(&rule.file, own, above)
+}
+
 /// Widens the replacement of a node to whole lines, which is what a suggestion block can say.
 fn line_fix(
     template: &ast_grep_core::replacer::TemplateFix,
@@ -175,6 +222,11 @@ fn line_fix(
     })
 }
 
+/// Where the same thing does less harm: tests, samples and prose.
+fn is_aside(path: &RepoPath) -> bool {
+    is_test_path(path) || is_sample_path(path) || is_prose_path(path)
+}
+
 /// The claim that a rule makes of a place.
 pub fn claim(rule: &Arc<Rule>, path: &RepoPath, start: u32, end: u32, evidence: String, fix: Option<Fix>) -> Claim {
     let file = &rule.file;
@@ -183,7 +235,7 @@ pub fn claim(rule: &Arc<Rule>, path: &RepoPath, start: u32, end: u32, evidence: 
         file: path.clone(),
         line_start: Some(start),
         line_end: Some(end),
-        severity: Some(file.severity),
+        severity: Some(if is_aside(path) { file.test_severity.unwrap_or(file.severity) } else { file.severity }),
         confidence: file.confidence,
         blast: file.blast,
         justification: Some(file.justification),
@@ -200,5 +252,43 @@ pub fn claim(rule: &Arc<Rule>, path: &RepoPath, start: u32, end: u32, evidence: 
         reversible: file.reversible,
         rule: Some(file.id.clone()),
         fix,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::examples::added;
+    use crate::rules::load::built_in;
+
+    fn claims(path: &str, code: &str) -> Vec<(Option<u32>, Option<Severity>, Option<String>)> {
+        let rules = RuleSet::new(built_in().unwrap()).unwrap();
+        let found = scan(&rules, &added(path, code), |_| true).unwrap().claims;
+        found.into_iter().map(|claim| (claim.line_start, claim.severity, claim.details)).collect()
+    }
+
+    #[test]
+    fn a_secret_weighs_less_in_tests_samples_and_prose() {
+        let code = "db_password = \"q7Zr!2kLx9Pv4TnW8s\"\n";
+        assert_eq!(claims("src/a.py", code), [(Some(1), Some(Severity::Blocker), None)]);
+        assert_eq!(claims("tests/a.py", code), [(Some(1), Some(Severity::Question), None)]);
+        assert_eq!(claims("demo/a.py", code), [(Some(1), Some(Severity::Question), None)]);
+        assert_eq!(claims("notes.txt", code), [(Some(1), Some(Severity::Question), None)]);
+    }
+
+    #[test]
+    fn a_rust_file_may_hold_its_own_tests() {
+        let secret = "    let x = Key { secret_key: \"jMqRDgxSsBqqznfmddGdu1TmmZOJQxdM\".to_string() };\n";
+        let code = format!("fn a() {{\n{secret}}}\n#[cfg(test)]\nmod tests {{\n    fn b() {{\n{secret}    }}\n}}\n");
+        let found = claims("src/a.rs", &code);
+        assert_eq!(found, [(Some(2), Some(Severity::Blocker), None), (Some(7), Some(Severity::Question), None)]);
+    }
+
+    #[test]
+    fn a_script_of_another_language_is_not_read_as_shell() {
+        let set = RuleSet::new(built_in().unwrap()).unwrap();
+        let depth = |code: &str| scan(&set, &added("bin/a.sh", code), |_| true).unwrap().depths[0].1;
+        assert_eq!(depth("#!/bin/sh\necho a\n"), Depth::Syntax);
+        assert_eq!(depth("#!/usr/bin/env php\n<?php\necho 1;\n"), Depth::Lines);
     }
 }

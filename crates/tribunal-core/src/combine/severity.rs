@@ -1,8 +1,8 @@
 //! From what a reviewer said to a priority, in fixed steps (PR-75, with the lessons of PR-129 and PR-130).
 //!
 //! First the reviewer's severity, under its category's cap. Low confidence makes it a question, and nothing raises it again. Then
-//! the gates: a blocker must be reachable or asymmetric, test code does not block, wide reach raises a suggestion once but never
-//! to a blocker, prose is minor. The context's directives come last. Every difference is recorded with its reason.
+//! the gates: a blocker must be reachable or asymmetric, test and sample code do not block, wide reach raises a suggestion once but
+//! never to a blocker and never in test or sample code, prose is minor. The context's directives come last. Every difference is recorded with its reason.
 
 use super::Caps;
 use super::finding::{Draft, Finding, FindingOrigin, SeverityAdjustment};
@@ -85,10 +85,14 @@ fn weigh(draft: &Draft, directives: &[Directive]) -> (Priority, Option<SeverityA
     }
     if lead.is_test {
         weight.lower_to(Priority::P1, "test code does not reach production");
+    } else if lead.is_sample {
+        weight.lower_to(Priority::P1, "sample code does not reach production");
     }
     let passes_p1_gate =
         matches!(lead.justification, Justification::Reachable | Justification::Asymmetric | Justification::Historical);
-    if weight.now == Priority::P2 && lead.blast.is_wide() && passes_p1_gate {
+    // What does not reach production has no reach, whatever it would do there.
+    let reaches = lead.blast.is_wide() && !lead.is_test && !lead.is_sample;
+    if weight.now == Priority::P2 && reaches && passes_p1_gate {
         weight.now = Priority::P1;
         weight.reasons.push(format!("blast {}", lead.blast.word()));
     }

@@ -9,10 +9,10 @@ use crate::policy::context::parse_context;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A change of one file whose added lines are `line 1` to `line 40`, and one test file, and one page of prose.
+/// A change of one file whose added lines are `line 1` to `line 40`, and one file each of tests, samples and prose.
 fn change() -> crate::diff::change::Change {
     let mut diff = String::new();
-    for path in ["src/a.py", "tests/test_a.py", "docs/a.md"] {
+    for path in ["src/a.py", "tests/test_a.py", "examples/a.py", "docs/a.md"] {
         diff.push_str(&format!(
             "diff --git a/{path} b/{path}\nnew file mode 100644\n--- /dev/null\n+++ b/{path}\n@@ -0,0 +1,40 @@\n"
         ));
@@ -83,7 +83,8 @@ fn run(all: &[Said1], prior: &[OpenFinding], statuses: Vec<PriorStatus>, context
     let roles = built_in_roles().unwrap();
     let mut reports = reports(all);
     reports.push(AdmittedReport { prior: statuses, ..AdmittedReport::default() });
-    let paths: BTreeSet<RepoPath> = ["src/a.py", "tests/test_a.py", "docs/a.md"].into_iter().map(RepoPath::from).collect();
+    let paths: BTreeSet<RepoPath> =
+        ["src/a.py", "tests/test_a.py", "examples/a.py", "docs/a.md"].into_iter().map(RepoPath::from).collect();
     let directives = parse_context(context).unwrap().directives;
     let said = Said {
         roles: &roles,
@@ -211,6 +212,24 @@ fn test_findings_and_test_code_never_block() {
     assert_eq!(priority(Claim { severity: Some(Severity::Blocker), ..claim("T4", 1) }), Priority::P1);
     assert_eq!(
         priority(Claim { severity: Some(Severity::Blocker), file: "tests/test_a.py".into(), ..claim("S3", 1) }),
+        Priority::P1
+    );
+}
+
+/// PR-48, PR-78: what does not reach production is neither a blocker nor raised by its reach.
+#[test]
+fn reach_does_not_raise_tests_and_samples() {
+    let wide = |file: &str| Claim {
+        severity: Some(Severity::Suggestion),
+        blast: Blast::CrossService,
+        file: file.into(),
+        ..claim("S3", 1)
+    };
+    assert_eq!(priority(wide("src/a.py")), Priority::P1);
+    assert_eq!(priority(wide("tests/test_a.py")), Priority::P2);
+    assert_eq!(priority(wide("examples/a.py")), Priority::P2);
+    assert_eq!(
+        priority(Claim { severity: Some(Severity::Blocker), file: "examples/a.py".into(), ..claim("S3", 1) }),
         Priority::P1
     );
 }

@@ -91,6 +91,10 @@ impl ChangedFile {
         language::is_test_path(&self.path)
     }
 
+    pub fn is_sample(&self) -> bool {
+        language::is_sample_path(&self.path)
+    }
+
     pub fn is_prose(&self) -> bool {
         language::is_prose_path(&self.path)
     }

@@ -89,40 +89,104 @@ impl Language {
 /// Test code: a finding there weighs less, and a rule may ask for it or for its absence.
 pub fn is_test_path(path: &RepoPath) -> bool {
     let lower = path.0.to_ascii_lowercase();
-    let name = lower.rsplit('/').next().unwrap_or(&lower);
-    let stem = name.split('.').next().unwrap_or(name);
-    let folder = lower.split('/').rev().skip(1).any(|part| {
-        matches!(
-            part,
-            "t" | "test"
-                | "tests"
-                | "testing"
-                | "__tests__"
-                | "spec"
-                | "specs"
-                | "testdata"
-                | "test-data"
-                | "fixtures"
-                | "e2e"
-                | "testutil"
-                | "testutils"
-                | "benches"
-                | "benchmark"
-                | "benchmarks"
-                | "testlib"
-                | "androidtest"
-                | "unittests"
-        ) || part.ends_with("_test")
-            || part.ends_with("_tests")
-            || part.ends_with("-tests")
-            || part.ends_with(".tests")
-    });
-    folder
-        || stem.starts_with("test_")
+    // The `<package>test` packages of Go, with the certificates and other data beside them. Elsewhere such a folder is as often a
+    // product: `pytest`, `googletest`.
+    let go_like = matches!(Language::of(path), None | Some(Language::Go));
+    let folder = lower.split('/').rev().skip(1).any(|part| is_test_folder(part) || go_like && is_test_package(part));
+    folder || is_named_as_test(path)
+}
+
+fn is_test_folder(part: &str) -> bool {
+    matches!(
+        part,
+        "t" | "test"
+            | "tests"
+            | "testing"
+            | "__tests__"
+            | "__mocks__"
+            | "__fixtures__"
+            | "spec"
+            | "specs"
+            | "testdata"
+            | "test-data"
+            | "test_data"
+            | "fixture"
+            | "fixtures"
+            | "e2e"
+            | "testutil"
+            | "testutils"
+            | "benches"
+            | "benchmark"
+            | "benchmarks"
+            | "testlib"
+            | "testsuite"
+            | "androidtest"
+            | "unittests"
+    ) || part.starts_with("dummy")
+        || TEST_ENDINGS.iter().any(|ending| part.ends_with(ending))
+}
+
+const TEST_ENDINGS: [&str; 9] =
+    ["_test", "_tests", "-test", "-tests", ".tests", "_fixture", "_fixtures", "-fixture", "-fixtures"];
+
+/// A folder that ends in `test` and is no other word, or one for what tests read.
+fn is_test_package(part: &str) -> bool {
+    let what = part.strip_prefix("test").unwrap_or_default().trim_start_matches(['-', '_']).trim_end_matches('s');
+    if matches!(what, "cert" | "key" | "file" | "resource" | "asset" | "vector" | "case") {
+        return true;
+    }
+    const OTHER: [&str; 14] = [
+        "attest",
+        "contest",
+        "detest",
+        "fastest",
+        "greatest",
+        "latest",
+        "protest",
+        "shortest",
+        "speedtest",
+        "pentest",
+        "pytest",
+        "doctest",
+        "unittest",
+        "gtest",
+    ];
+    part.len() > "test".len() && part.ends_with("test") && !OTHER.iter().any(|word| part.ends_with(word))
+}
+
+/// Code that shows how to use the product and is not part of it: like test code, it weighs less.
+pub fn is_sample_path(path: &RepoPath) -> bool {
+    let lower = path.0.to_ascii_lowercase();
+    let folders: Vec<&str> = lower.split('/').collect();
+    let (_, folders) = folders.split_last().unwrap_or((&"", &[]));
+    folders.iter().enumerate().any(|(index, part)| {
+        // `com/example` is a package name that many products kept.
+        let is_package = || index > 0 && matches!(folders[index - 1], "com" | "org" | "net" | "io");
+        let word = part.trim_start_matches('_').rsplit(['-', '_', '.']).next().unwrap_or(part);
+        matches!(word, "example" | "examples" | "sample" | "samples" | "demo" | "demos") && !is_package()
+    })
+}
+
+/// A repository with such a file tests itself. A folder called `test` deep inside may be a product's feature, so there the
+/// file's own name has to say it.
+pub fn shows_testing(path: &RepoPath) -> bool {
+    let lower = path.0.to_ascii_lowercase();
+    let own_folder = ["test/", "tests/", "spec/", "specs/", "__tests__/", "t/"].iter().any(|folder| lower.starts_with(folder))
+        || ["src/test/", "/tests/", "/__tests__/"].iter().any(|folder| lower.contains(folder));
+    Language::of(path).is_some() && (own_folder || is_named_as_test(path))
+}
+
+fn is_named_as_test(path: &RepoPath) -> bool {
+    let name = path.file_name().to_ascii_lowercase();
+    let stem = name.split('.').next().unwrap_or(&name);
+    stem.starts_with("test_")
         || stem.ends_with("_test")
         || stem.ends_with("_tests")
         || stem.ends_with("_spec")
         || stem == "conftest"
+        || stem == "testapp"
+        || stem == "testharness"
+        || stem.starts_with("benchmark")
         || stem == "tests"
         || name.contains(".test.")
         || name.contains(".spec.")
@@ -158,8 +222,41 @@ mod tests {
         {
             assert!(is_test_path(&path.into()), "{path}");
         }
+        for path in [
+            "caddytest/localhost.key",
+            "internal/cmdtest/run.go",
+            "src/key_fixtures/a.pem",
+            "fixture/a.rb",
+            "it-test/A.kt",
+            "testcerts/a.key",
+        ] {
+            assert!(is_test_path(&path.into()), "{path}");
+        }
         for path in ["src/latest.py", "src/contest/a.py", "src/attestation.rs", "src/Latest.java"] {
             assert!(!is_test_path(&path.into()), "{path}");
+        }
+        for path in ["src/_pytest/main.py", "googletest/src/gtest.cc", "releases/latest/server.key", "cmd/speedtest/main.go"] {
+            assert!(!is_test_path(&path.into()), "{path}");
+        }
+    }
+
+    #[test]
+    fn samples_are_known_by_folder() {
+        for path in ["examples/puma/ca.key", "a/sample/b.py", "_examples/x.go", "apps/shop-demo/src/a.ts"] {
+            assert!(is_sample_path(&path.into()), "{path}");
+        }
+        for path in ["src/com/example/App.java", "src/sampler/a.py", "src/example.py", "demography/a.r"] {
+            assert!(!is_sample_path(&path.into()), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_feature_called_test_does_not_show_testing() {
+        for path in ["tests/a.py", "src/a.test.ts", "src/test/java/Foo.java", "crates/x/tests/cli.rs", "pkg/x_test.go"] {
+            assert!(shows_testing(&path.into()), "{path}");
+        }
+        for path in ["actions/test/mine.ts", "clients/decorators/test.ts", "test/README.md", "lib/testing/index.js"] {
+            assert!(!shows_testing(&path.into()), "{path}");
         }
     }
 

@@ -46,6 +46,7 @@ pub struct Admitted {
     /// Goes into a batch instead of standing alone (PR-60, PR-62).
     pub batch: Option<Batch>,
     pub is_test: bool,
+    pub is_sample: bool,
     pub is_prose: bool,
 }
 
@@ -241,6 +242,7 @@ fn admit_claim(claim: Claim, gate: &Gate<'_>) -> Result<Admitted, DropReason> {
         fix: claim.fix.filter(|fix| fix.line_start >= 1 && fix.line_start <= fix.line_end),
         batch: if is_spec_gap { None } else { batch },
         is_test: file.is_test(),
+        is_sample: file.is_sample(),
         is_prose: file.is_prose(),
     })
 }

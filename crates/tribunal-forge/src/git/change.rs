@@ -9,7 +9,7 @@ use std::io::Read as _;
 use std::process::Stdio;
 use std::sync::Arc;
 use tribunal_core::diff::change::{Change, ChangedFile, FileContent, FileStatus};
-use tribunal_core::diff::language::is_test_path;
+use tribunal_core::diff::language::shows_testing;
 use tribunal_core::diff::parse::{parse_diff, text_of};
 use tribunal_core::findings::window::Touched;
 use tribunal_core::ids::{RepoPath, Sha};
@@ -90,7 +90,7 @@ impl Repository {
             change.files.push(unread(monster, looks_binary(&self.first_bytes(&monster.new_id)?)));
         }
         complete(&change, &entries)?;
-        change.repository_has_tests = self.all_paths(head)?.iter().any(is_test_path);
+        change.repository_has_tests = self.all_paths(head)?.iter().any(shows_testing);
         change.files.sort_by(|a, b| a.path.cmp(&b.path));
         let files = change
             .files

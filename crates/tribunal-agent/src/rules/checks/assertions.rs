@@ -32,10 +32,17 @@ pub fn weakened(hunk: &Hunk) -> Vec<&DiffLine> {
         if before.is_empty() || before.len() <= of(Origin::Added).filter(|line| EQUAL_ANYWHERE.is_match(&line.text)).count() {
             continue;
         }
-        found.extend(of(Origin::Added).filter(|line| presence(&line.text).is_some_and(|subject| asked(&before, &subject))));
+        let added: Vec<&DiffLine> = of(Origin::Added).collect();
+        found.extend(added.iter().enumerate().filter_map(|(index, line)| {
+            // Where the expression must raise, its value is not what is asked for.
+            let raises = index.checked_sub(1).is_some_and(|above| RAISES.is_match(&added[above].text));
+            (!raises && presence(&line.text).is_some_and(|subject| asked(&before, &subject))).then_some(*line)
+        }));
     }
     found
 }
+
+static RAISES: Pattern = Pattern::new(r"^\s*(?:async\s+)?with\b.*(?i:raises|warns)");
 
 /// An equality that spans lines still takes a value over.
 static EQUAL_ANYWHERE: Pattern =

@@ -1,7 +1,8 @@
 //! Dependencies that bypass the registry and follow a moving target: what is built tomorrow is whatever the branch, or the web
 //! server, says tomorrow, and no registry has seen it.
 //!
-//! A commit is a pin, and a tag or a version in the address is close enough to one that a reviewer would let it pass.
+//! A commit is a pin, and a tag or a version in the address is close enough to one that a reviewer would let it pass. A Gemfile is
+//! left alone: Bundler writes the commit into the lock, and nobody builds from the Gemfile alone.
 
 use super::manifest::{Format, sections};
 use super::pattern::Pattern;
@@ -21,10 +22,6 @@ static PYPROJECT: Pattern = Pattern::new(r#"["'][\w.\[\],-]+\s*@\s*((?:git\+|hg\
 static TOML_GIT: Pattern = Pattern::new(r#"(?:^|[\s{,])(git\s*=\s*["'][^"']+["'].*)$"#);
 static TOML_SECTION: Pattern = Pattern::new(r"(?:^|\.)(?:[\w-]*dependencies|sources|patch)(?:\.|$)");
 static TOML_PIN: Pattern = Pattern::new(r#"\b(?:rev|tag)\s*=\s*["']"#);
-static GEM: Pattern = Pattern::new(
-    r#"^\s*gem\s+["'][^"']+["'].*(?:\b(?:git|github|gitlab|bitbucket):|:(?:git|github)\s*=>)\s*["'][^"']+["'](.*)$"#,
-);
-static GEM_PIN: Pattern = Pattern::new(r"\b(?:ref|tag):|:(?:ref|tag)\s*=>");
 /// A commit, a checksum, a tag or a version in the address.
 static PIN: Pattern =
     Pattern::new(r"[0-9a-f]{40}|[#@/][0-9a-f]{7,39}(?:$|[#&/.])|sha(?:256|512)[=-]|semver:|v?\d+\.\d+|refs/tags/");
@@ -49,7 +46,6 @@ fn unpinned(file: &ChangedFile) -> Vec<&DiffLine> {
             );
             found
         }
-        "Gemfile" => file.added_lines().filter(|line| GEM.is_match(&line.text) && !gem_pin(file, line)).collect(),
         _ if name.starts_with("requirements") && name.ends_with(".txt") => {
             file.added_lines().filter(|line| PIP.group(&line.text).is_some_and(|source| !PIN.is_match(source))).collect()
         }
@@ -77,11 +73,6 @@ fn toml(file: &ChangedFile) -> Vec<&DiffLine> {
         }
     }
     found
-}
-
-fn gem_pin(file: &ChangedFile, line: &DiffLine) -> bool {
-    let continues = line.text.trim_end().ends_with(',');
-    GEM_PIN.is_match(&line.text) || continues && neighbours(file, line).any(|line| GEM_PIN.is_match(&line.text))
 }
 
 /// The lines around one, in the new file, without a blank line between.

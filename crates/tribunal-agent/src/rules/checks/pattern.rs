@@ -2,7 +2,8 @@
 //!
 //! A pattern that does not compile matches nothing. That cannot reach a user: each rule's bad examples would stop being found.
 
-use regex::{Captures, Regex};
+use regex::{Captures, Match, Regex};
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
 pub struct Pattern {
@@ -23,9 +24,21 @@ impl Pattern {
         self.regex()?.captures(line)
     }
 
+    pub fn find<'t>(&self, line: &'t str) -> Option<Match<'t>> {
+        self.regex()?.find(line)
+    }
+
+    pub fn replace_all<'t>(&self, line: &'t str, with: &str) -> Cow<'t, str> {
+        self.regex().map_or(Cow::Borrowed(line), |regex| regex.replace_all(line, with))
+    }
+
     /// The first group that took part in the match.
     pub fn group<'t>(&self, line: &'t str) -> Option<&'t str> {
         self.captures(line)?.iter().skip(1).flatten().next().map(|found| found.as_str())
+    }
+
+    pub fn all<'t>(&'static self, line: &'t str) -> impl Iterator<Item = &'t str> {
+        self.regex().into_iter().flat_map(move |regex| regex.find_iter(line)).map(|found| found.as_str())
     }
 
     fn regex(&self) -> Option<&Regex> {

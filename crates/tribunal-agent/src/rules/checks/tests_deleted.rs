@@ -26,6 +26,10 @@ static FOLDED: Pattern = Pattern::new(
     r"parametrize|@ParameterizedTest|@(?:Csv|Value|Method|Enum)Source|\.each\(|\[InlineData|\[TestCase|#\[case|\bt\.Run\(|\[\]struct\s*\{|subTest\(",
 );
 
+static ASSERTS: Pattern = Pattern::new(r"(?i)\bassert|\bexpect|\bshould\b|require\.");
+/// What a test imports says where it looks for things, not what it is about.
+static IMPORT: Pattern = Pattern::new(r"^\s*(?:import|from|use|using|require|#include|const .*=\s*require\()\b");
+
 pub fn check(scope: &Scope<'_>) -> Vec<Claim> {
     if loses_source(scope.change) {
         return Vec::new();
@@ -52,21 +56,27 @@ struct Evidence<'a> {
     alive: BTreeSet<&'a str>,
     /// Added lines of tests, trimmed.
     written: HashSet<&'a str>,
+    /// Names of added tests, each as its words.
+    new_tests: Vec<HashSet<&'a str>>,
     /// Words that source lost: a test that uses one speaks of something that is no more.
     gone: HashSet<&'a str>,
+    /// Quoted keys that source lost, with their quotes: the word may live on as a name while what the key did is gone.
+    gone_keys: HashSet<&'a str>,
     /// Words of the lines that source changed, and of those around them, which name the function that holds them.
     changed: HashSet<&'a str>,
 }
 
 impl<'a> Evidence<'a> {
     fn new(change: &'a Change) -> Self {
-        let (mut alive, mut written) = (BTreeSet::new(), HashSet::new());
+        let (mut alive, mut written, mut new_tests) = (BTreeSet::new(), HashSet::new(), Vec::new());
         for file in &change.files {
             let Some(language) = file.language() else { continue };
             let lines = || file.added_lines().filter(|line| !is_comment(&line.text));
             alive.extend(lines().flat_map(|line| words(&line.text)));
             if file.is_test() {
-                alive.extend(declarations(language, lines()).iter().map(|test| test.name));
+                let names: Vec<&str> = declarations(language, lines()).iter().map(|test| test.name).collect();
+                new_tests.extend(names.iter().map(|name| name_words(name)));
+                alive.extend(names);
                 written.extend(lines().map(|line| line.text.trim()));
             }
         }
@@ -79,27 +89,45 @@ impl<'a> Evidence<'a> {
         let removed: HashSet<&str> = source(Origin::Removed).collect();
         let gone =
             removed.iter().copied().filter(|word| word.len() > 3 && !added.contains(word) && !context.contains(word)).collect();
+        let keys_of = |removed: bool| -> HashSet<&str> {
+            let lines = change.files.iter().filter(|file| is_source(file)).flat_map(ChangedFile::lines);
+            lines.filter(|line| (line.origin == Origin::Removed) == removed).flat_map(|line| keys(&line.text)).collect()
+        };
+        let gone_keys = keys_of(true).difference(&keys_of(false)).copied().collect();
         let headings = change.files.iter().filter(|file| is_source(file)).flat_map(|file| &file.hunks);
         let changed =
             added.into_iter().chain(removed).chain(context).chain(headings.flat_map(|hunk| words(&hunk.heading))).collect();
-        Self { alive, written, gone, changed }
+        Self { alive, written, new_tests, gone, gone_keys, changed }
     }
 
     fn explains(&self, test: &Lost<'_>) -> bool {
         // A longer name that begins alike is the old test with a word added.
         let renamed = self.alive.range(test.name..).next().is_some_and(|name| name.starts_with(test.name));
         let telling: Vec<&str> = test.body.iter().map(|line| line.trim()).filter(|line| line.len() > 10).collect();
-        let moved = telling.iter().filter(|line| self.written.contains(*line)).count() * 2 > telling.len();
+        let mut asserts = telling.iter().filter(|line| ASSERTS.is_match(line)).peekable();
+        let asserted = asserts.peek().is_some() && asserts.all(|line| self.written.contains(line));
+        let moved = asserted || telling.iter().filter(|line| self.written.contains(*line)).count() * 2 > telling.len();
         let retired = RETIRED.is_match(test.name) || test.body.iter().any(|line| RETIRED.is_match(line));
         let orphaned = test.body.iter().flat_map(|line| words(line)).any(|word| self.gone.contains(word))
             || words(test.name).any(|word| self.gone.contains(word.trim_start_matches("test_")));
-        renamed || moved || retired || orphaned || still_there(test)
+        let unkeyed = test.body.iter().flat_map(|line| keys(line)).any(|key| self.gone_keys.contains(key));
+        renamed || moved || retired || orphaned || unkeyed || self.replaces(test) || still_there(test) || is_covered(test)
+    }
+
+    /// A new test whose name has at least half of the old one's words tells the same story elsewhere.
+    fn replaces(&self, test: &Lost<'_>) -> bool {
+        let old = name_words(test.name);
+        self.new_tests.iter().any(|new| {
+            let shared = new.intersection(&old).count();
+            shared >= 2 && shared * 2 >= old.len()
+        })
     }
 
     /// Whether the test mentions something that stands where source changed.
     fn concerns(&self, test: &Lost<'_>) -> bool {
         test.body
             .iter()
+            .filter(|line| !IMPORT.is_match(line))
             .flat_map(|line| words(line))
             .any(|word| word.len() > 3 && !COMMON.contains(&word) && self.changed.contains(word))
     }
@@ -139,6 +167,30 @@ fn still_there(test: &Lost<'_>) -> bool {
     text.lines()
         .filter(|line| line.contains(test.name))
         .any(|line| words(line).any(|word| word == test.name) || test.name.contains(' '))
+}
+
+/// A test of the file whose name says all that the lost one's said, and more.
+fn is_covered(test: &Lost<'_>) -> bool {
+    let (Some(text), Some(language)) = (&test.file.new_text, test.file.language()) else { return false };
+    let old = plain_words(test.name);
+    if old.len() < 2 {
+        return false;
+    }
+    let line = |text: &str| DiffLine { origin: Origin::Context, text: text.to_owned(), old_line: None, new_line: None };
+    let lines: Vec<DiffLine> = text.lines().map(line).collect();
+    declarations(language, lines.iter()).iter().any(|other| plain_words(other.name).is_superset(&old))
+}
+
+/// The words of a name in lower case, whichever way they are joined.
+fn plain_words(name: &str) -> HashSet<String> {
+    let mut spaced = String::new();
+    for c in name.chars() {
+        if c.is_uppercase() {
+            spaced.push(' ');
+        }
+        spaced.extend(c.to_lowercase());
+    }
+    spaced.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty() && *word != "test").map(str::to_owned).collect()
 }
 
 /// A change that takes code away takes its tests with it.
@@ -205,6 +257,17 @@ fn whole_loss<'a>(file: &'a ChangedFile, hunk: &'a Hunk, test: &Declaration<'a>)
 
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
+}
+
+/// The words of a test's name or title, without the one that every test has.
+fn name_words(name: &str) -> HashSet<&str> {
+    name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty() && *word != "test").collect()
+}
+
+/// Quoted words of a line, quotes included.
+fn keys(text: &str) -> impl Iterator<Item = &str> {
+    static KEY: Pattern = Pattern::new(r#"(?:"[\w.-]{4,}"|'[\w.-]{4,}')"#);
+    KEY.all(text)
 }
 
 /// A test that was commented out is lost all the same.

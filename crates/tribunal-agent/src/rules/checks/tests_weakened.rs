@@ -40,10 +40,14 @@ pub fn check(scope: &Scope<'_>) -> Vec<Claim> {
     for file in scope.files().filter(|file| file.is_test() && file.status != FileStatus::Added) {
         let Some(language) = file.language() else { continue };
         let before = old_names(file, language);
+        let reasons: HashSet<&str> = file.removed_lines().flat_map(|line| REASON.all(&line.text)).collect();
         for hunk in &file.hunks {
             let new_side: Vec<&DiffLine> = hunk.lines.iter().filter(|line| line.new_line.is_some()).collect();
             let skipped_before = hunk.lines.iter().any(|line| line.origin == Origin::Removed && is_skip(&line.text));
             for (index, line) in new_side.iter().enumerate().filter(|(_, line)| line.origin == Origin::Added && !skipped_before) {
+                if has_old_reason(&new_side[index..], &reasons) {
+                    continue;
+                }
                 if skips(language, &new_side[index..], &before) || go_skips(language, &new_side[..=index], hunk) {
                     claims.push(scope.claim(file, line));
                 }
@@ -52,6 +56,15 @@ pub fn check(scope: &Scope<'_>) -> Vec<Claim> {
         }
     }
     claims
+}
+
+/// Reasons are quoted; shorter ones are said of anything.
+static REASON: Pattern = Pattern::new(r#""[^"]{8,}"|'[^']{8,}'"#);
+
+/// A reason that the change took away elsewhere in the file: the skip was there before, under a condition or in a comment.
+fn has_old_reason(from: &[&DiffLine], reasons: &HashSet<&str>) -> bool {
+    let mark = from.iter().take(2).take_while(|line| line.origin == Origin::Added);
+    mark.flat_map(|line| REASON.all(&line.text)).any(|reason| reasons.contains(reason))
 }
 
 /// A skip that only changed its words, or its place, is not new.

@@ -1,0 +1,289 @@
+//! Private keys that can be used: the first line alone proves nothing, so the body is decoded.
+//!
+//! Documentation shows keys with dots in them, parsers compare with the first line, and an encrypted key needs a passphrase that is
+//! elsewhere. A key is reported if its text decodes to a whole key. Keys come by the dozen, so one finding stands for a folder.
+
+use super::pattern::Pattern;
+use super::{MAX_LINE_BYTES, Scope};
+use std::collections::BTreeMap;
+use tribunal_core::diff::change::{ChangedFile, DiffLine, Origin};
+use tribunal_core::findings::report::Claim;
+
+static BEGIN: Pattern =
+    Pattern::new(r"-----BEGIN (?:(?:RSA|EC|DSA|OPENSSH) )?PRIVATE KEY-----|-----BEGIN PGP PRIVATE KEY BLOCK-----");
+/// The encoded beginning of an RSA key in a string without its PEM lines.
+static BARE: Pattern = Pattern::new(r#"["'`](MII[A-Za-z0-9+/]{3}(?:IBAAK[BC]|IBADANBgkqhkiG9w0BAQEF)[A-Za-z0-9+/]{8})"#);
+/// Escapes of line ends, which stand between the lines of a key in a string.
+static ESCAPE: Pattern = Pattern::new(r"\\+[rnt]");
+/// A key's own headers: `Proc-Type` says that it is encrypted, those of PGP say nothing.
+static HEADER: Pattern = Pattern::new(r"^(?:Version|Comment|Charset|Hash|MessageID): ");
+
+/// A key of 16,384 bits has some 300 lines.
+const MAX_KEY_LINES: usize = 400;
+/// How many names of files a finding lists.
+const MAX_NAMES: usize = 5;
+
+pub fn check(scope: &Scope<'_>) -> Vec<Claim> {
+    let mut folders: BTreeMap<&str, Vec<(&ChangedFile, &DiffLine)>> = BTreeMap::new();
+    for file in scope.files() {
+        let folder = file.path.as_str().rsplit_once('/').map_or("", |(folder, _)| folder);
+        for line in keys(file) {
+            folders.entry(folder).or_default().push((file, line));
+        }
+    }
+    let mut claims = Vec::new();
+    for keys in folders.into_values() {
+        let Some((file, line)) = keys.first() else { continue };
+        let mut claim = scope.claim(file, line);
+        claim.details = told(&keys);
+        claims.push(claim);
+    }
+    claims
+}
+
+/// What one finding says about all keys of a folder.
+fn told(keys: &[(&ChangedFile, &DiffLine)]) -> Option<String> {
+    let (first, _) = keys.first()?;
+    let kind = match (first.is_test(), first.is_sample(), first.is_prose()) {
+        (true, _, _) => "Test material: harmless if the key was made for this and nothing else trusts it. ",
+        (false, true, _) | (false, _, true) => {
+            "Sample material: harmless if the key was made for this and nothing else trusts it. "
+        }
+        (false, false, false) => "",
+    };
+    let mut names: Vec<&str> = keys.iter().map(|(file, _)| file.path.file_name()).collect();
+    names.dedup();
+    let more = if names.len() > MAX_NAMES { ", …" } else { "" };
+    let count = match keys.len() {
+        1 => String::new(),
+        n => format!("This folder adds {n} keys: {}{more}.", names[..names.len().min(MAX_NAMES)].join(", ")),
+    };
+    let text = format!("{kind}{count}");
+    (!text.is_empty()).then(|| text.trim_end().to_owned())
+}
+
+/// The added lines at which a usable key begins.
+fn keys(file: &ChangedFile) -> Vec<&DiffLine> {
+    let mut found = Vec::new();
+    for hunk in &file.hunks {
+        let new_side: Vec<&DiffLine> = hunk.lines.iter().filter(|line| line.new_line.is_some()).collect();
+        for (index, line) in new_side.iter().enumerate() {
+            if line.origin != Origin::Added || line.text.len() > MAX_LINE_BYTES {
+                continue;
+            }
+            let rest = || new_side[index + 1..].iter().take(MAX_KEY_LINES).map(|line| line.text.as_str());
+            let usable = if let Some(mark) = BEGIN.find(&line.text) {
+                is_usable(&read_pem(&line.text[mark.end()..], rest()))
+            } else if let Some(start) = BARE.group(&line.text) {
+                let start = line.text.find(start).unwrap_or(0);
+                is_whole_der(&decode(&read_strings(&line.text[start..], rest())).0)
+            } else {
+                false
+            };
+            if usable {
+                found.push(*line);
+            }
+        }
+    }
+    found
+}
+
+/// What stands between the first and the last line of a key.
+struct Body {
+    base64: String,
+    /// The last line was seen; otherwise the diff ended before.
+    ended: bool,
+    /// Something stood there that no usable key has.
+    broken: bool,
+}
+
+fn read_pem<'a>(first: &'a str, rest: impl Iterator<Item = &'a str>) -> Body {
+    let mut body = Body { base64: String::new(), ended: false, broken: false };
+    for line in std::iter::once(first).chain(rest) {
+        let (line, last) = match line.find("-----END ") {
+            Some(at) => (&line[..at], true),
+            None => (line, false),
+        };
+        let plain = ESCAPE.replace_all(line, " ");
+        let plain = strip(&plain);
+        if plain.contains("ENCRYPTED") || plain.contains("...") || plain.contains('…') {
+            body.broken = true;
+        } else if !HEADER.is_match(plain) {
+            for piece in plain.split_whitespace() {
+                match is_base64(piece) {
+                    true => body.base64.push_str(piece),
+                    // Operators between two strings: `+`, `.`, `<<`; `=` and four letters are the checksum of PGP.
+                    false if piece.chars().all(|c| !c.is_alphanumeric()) || piece.starts_with('=') => {}
+                    false => body.broken = true,
+                }
+            }
+        }
+        body.ended |= last;
+        if body.ended || body.broken {
+            break;
+        }
+    }
+    body
+}
+
+/// The text of a line without what quotes it, comments it out, or joins it to the next.
+fn strip(line: &str) -> &str {
+    let line = line.trim();
+    if is_base64(line) {
+        return line;
+    }
+    let quotes = ['"', '\'', '`'];
+    if let (Some(first), Some(last)) = (line.find(quotes), line.rfind(quotes)) {
+        // A quote alone ends a string that began on the first line, or begins one that goes on.
+        return match (first == last, first * 2 < line.len()) {
+            (false, _) => line[first..=last].trim_matches(|c| quotes.contains(&c) || c == ' '),
+            (true, true) => line[first + 1..].trim_matches(' '),
+            (true, false) => line[..first].trim_matches(' '),
+        };
+    }
+    line.trim_start_matches(['#', '*', '|', '>', ' ']).trim_start_matches("// ").trim_end_matches(['\\', ' '])
+}
+
+/// Strings that are joined over several lines, as one.
+fn read_strings<'a>(first: &'a str, rest: impl Iterator<Item = &'a str>) -> String {
+    let quotes = ['"', '\'', '`'];
+    let mut text = first.split(quotes).next().unwrap_or_default().to_owned();
+    for line in rest {
+        let Some(piece) = line.split(quotes).nth(1).filter(|piece| is_base64(piece)) else { break };
+        text.push_str(piece);
+    }
+    text
+}
+
+fn is_base64(text: &str) -> bool {
+    !text.is_empty() && !text.starts_with('=') && text.bytes().all(|byte| matches!(byte, b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'+' | b'/' | b'='))
+        // A `+` alone joins two strings.
+        && text != "+"
+}
+
+/// The bytes, and whether all of the text could be read.
+fn decode(text: &str) -> (Vec<u8>, bool) {
+    let mut bytes = Vec::with_capacity(text.len() * 3 / 4);
+    let (mut bits, mut count) = (0_u32, 0);
+    let mut letters = text.trim_end_matches('=').bytes();
+    let clean = letters.all(|byte| {
+        let value = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' => 62,
+            b'/' => 63,
+            _ => return false,
+        };
+        bits = (bits << 6 | u32::from(value)) & 0x00FF_FFFF;
+        count += 6;
+        if count >= 8 {
+            count -= 8;
+            bytes.push((bits >> count) as u8);
+        }
+        true
+    });
+    (bytes, clean)
+}
+
+fn is_usable(body: &Body) -> bool {
+    if body.broken {
+        return false;
+    }
+    let (bytes, clean) = decode(&body.base64);
+    if !body.ended {
+        // The diff shows only the beginning: believe it if it begins as keys do.
+        return bytes.len() >= 24 && der_length(&bytes).is_some_and(|(header, _)| is_key(&bytes[header..]));
+    }
+    clean && (is_whole_der(&bytes) || is_open_ssh(&bytes) || is_pgp(&bytes))
+}
+
+/// An outer sequence as long as it says, which begins as keys do.
+fn is_whole_der(bytes: &[u8]) -> bool {
+    der_length(bytes).is_some_and(|(header, length)| header + length == bytes.len() && is_key(&bytes[header..]))
+}
+
+/// The length of the header of a DER sequence, and of what it holds.
+fn der_length(bytes: &[u8]) -> Option<(usize, usize)> {
+    match *bytes {
+        [0x30, length @ 0..=0x7F, ..] => Some((2, length.into())),
+        [0x30, 0x81, length, ..] => Some((3, length.into())),
+        [0x30, 0x82, high, low, ..] => Some((4, usize::from(high) << 8 | usize::from(low))),
+        _ => None,
+    }
+}
+
+/// Keys begin with their version; an encrypted one begins with the cipher instead.
+fn is_key(inner: &[u8]) -> bool {
+    matches!(inner, [2, 1, 0 | 1, ..])
+}
+
+/// OpenSSH's own format, with no cipher.
+fn is_open_ssh(bytes: &[u8]) -> bool {
+    bytes.len() > 100 && bytes.starts_with(b"openssh-key-v1\0\0\0\0\x04none")
+}
+
+/// A packet that holds a secret key.
+fn is_pgp(bytes: &[u8]) -> bool {
+    bytes.len() > 100 && matches!(bytes[0], 0x94..=0x97 | 0xC5)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::examples::added;
+
+    /// A made-up sequence of the form of a key.
+    fn pem(line_end: &str) -> String {
+        let body = "MEwCAQAwBQYDK2VwBECqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq";
+        let [a, b] = [&body[..64], &body[64..]];
+        format!("-----BEGIN {0}-----{line_end}{a}{line_end}{b}{line_end}-----END {0}-----", "PRIVATE KEY")
+    }
+
+    fn count(code: &str) -> usize {
+        keys(&added("src/a.txt", code).files[0]).len()
+    }
+
+    #[test]
+    fn a_whole_key_is_found_however_it_is_written() {
+        assert_eq!(count(&pem("\n")), 1);
+        assert_eq!(count(&pem("\n    ")), 1);
+        assert_eq!(count(&format!("KEY = \"{}\"", pem("\\n"))), 1);
+        assert_eq!(count(&format!("{{\"key\": \"{}\\n\"}}", pem("\\r\\n"))), 1);
+        assert_eq!(count(&format!("String key = \"{}\";", pem("\\n\" +\n    \""))), 1);
+        assert_eq!(count(&format!("KEY = b'''{}'''", pem("\n"))), 1);
+        assert_eq!(count(&format!("# {}", pem("\n# "))), 1);
+    }
+
+    #[test]
+    fn a_folder_is_told_of_once() {
+        let mut change = added("tests/certs/a.key", &pem("\n"));
+        for name in ["tests/certs/b.key", "tests/other/c.key"] {
+            change.files.extend(added(name, &pem("\n")).files);
+        }
+        let files: Vec<_> = change.files.iter().map(|file| (file, keys(file)[0])).collect();
+        assert!(told(&files[..1]).unwrap().starts_with("Test material"));
+        assert!(told(&files[..2]).unwrap().ends_with("This folder adds 2 keys: a.key, b.key."));
+        let rules = crate::rules::compile::RuleSet::new(crate::rules::load::built_in().unwrap()).unwrap();
+        let found = crate::rules::scan::scan(&rules, &change, |_| true).unwrap().claims;
+        let places: Vec<&str> = found.iter().map(|claim| claim.file.as_str()).collect();
+        assert_eq!(places, ["tests/certs/a.key", "tests/other/c.key"]);
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_no_key() {
+        assert_eq!(count("if line == \"-----BEGIN PRIVATE KEY-----\":\n    return True\n"), 0);
+        assert_eq!(count(&pem("\n").replace("qqqq", "...")), 0);
+        assert_eq!(count(&pem("\n").replacen("qqqq", "", 1)), 0);
+        assert_eq!(count(&pem("\n").replace("MEwCAQAw", "MEwwAgEA")), 0);
+        assert_eq!(count(&pem("\n").replacen("-----\n", "-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00\n\n", 1)), 0);
+    }
+
+    #[test]
+    fn a_diff_may_show_only_the_beginning() {
+        let whole = pem("\n");
+        let cut = whole.lines().take(2).collect::<Vec<_>>().join("\n");
+        assert_eq!(count(&cut), 1);
+        assert_eq!(count(whole.lines().next().unwrap()), 0);
+    }
+}
