@@ -62,6 +62,7 @@ struct RawEntry {
     path_bytes: Vec<u8>,
     old_path: Option<RepoPath>,
     new_mode: String,
+    old_id: String,
     new_id: String,
     status: char,
 }
@@ -69,6 +70,11 @@ struct RawEntry {
 impl RawEntry {
     fn has_new_blob(&self) -> bool {
         self.status != 'D' && self.new_mode != "160000"
+    }
+
+    /// What the file holds, or held before it was deleted.
+    fn content_id(&self) -> &str {
+        if self.status == 'D' { &self.old_id } else { &self.new_id }
     }
 }
 
@@ -197,18 +203,17 @@ impl Repository {
     ) -> Result<(), GitError> {
         let suspects: Vec<&RawEntry> = entries
             .iter()
-            .filter(|entry| entry.has_new_blob())
             .filter(|entry| change.files.iter().any(|file| file.path == entry.path && file.content == FileContent::Binary))
             .collect();
         if suspects.is_empty() {
             return Ok(());
         }
-        let blobs = self.blobs(&suspects.iter().map(|entry| entry.new_id.as_str()).collect())?;
+        let blobs = self.blobs(&suspects.iter().map(|entry| entry.content_id()).collect())?;
         let hidden: Vec<&&RawEntry> = suspects
             .iter()
             .filter(|entry| {
                 blobs
-                    .get(&entry.new_id)
+                    .get(entry.content_id())
                     .is_some_and(|blob| (blob.len() as u64) <= max_bytes && !blob.iter().take(8000).any(|byte| *byte == 0))
             })
             .collect();
@@ -308,7 +313,7 @@ fn parse_raw(bytes: &[u8]) -> Result<Vec<RawEntry>, GitError> {
         let header = String::from_utf8_lossy(header).into_owned();
         let hollow = || GitError::Hollow(format!("diff-tree said `{header}`"));
         let words: Vec<&str> = header.strip_prefix(':').ok_or_else(hollow)?.split(' ').collect();
-        let [_, new_mode, _, new_id, status] = words.as_slice() else { return Err(hollow()) };
+        let [_, new_mode, old_id, new_id, status] = words.as_slice() else { return Err(hollow()) };
         let status = status.chars().next().ok_or_else(hollow)?;
         let first = fields.next().ok_or_else(hollow)?;
         let (old_path, path) = match status {
@@ -320,6 +325,7 @@ fn parse_raw(bytes: &[u8]) -> Result<Vec<RawEntry>, GitError> {
             path_bytes: path.to_vec(),
             old_path,
             new_mode: (*new_mode).to_owned(),
+            old_id: (*old_id).to_owned(),
             new_id: (*new_id).to_owned(),
             status,
         });

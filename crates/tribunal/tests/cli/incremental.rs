@@ -209,6 +209,20 @@ fn text_hidden_by_attributes_is_seen_by_every_review() {
     }
 }
 
+/// The same for a file that is gone: it is read as deleted text, and its findings are closed.
+#[test]
+fn hidden_text_that_was_deleted_closes_its_findings() {
+    let sandbox = Sandbox::on_feature_from(&[(".gitattributes", "*.py -diff\n"), ("tls.py", "import requests\n")]);
+    sandbox.write("tls.py", NO_TLS);
+    sandbox.write("app.txt", "x\n");
+    sandbox.commit("Fetch");
+    sandbox.review(&[]).ends_with(1);
+    sandbox.git(&["rm", "--quiet", "tls.py"]);
+    sandbox.commit("Remove");
+    let review = sandbox.review(&[]).ends_with(0);
+    assert_eq!((review.ended("tls.py").as_str(), verification(&review, "F1").0), ("reviewed", "yes".into()));
+}
+
 /// Issue 3, point 7: an amended commit is compared by what it holds; the last head need not be an ancestor.
 #[test]
 fn amended_history_is_compared_by_trees() {
