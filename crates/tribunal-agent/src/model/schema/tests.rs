@@ -98,11 +98,23 @@ fn nulls_are_read_as_absent() {
 
 #[test]
 fn one_fence_around_the_whole_is_taken_off() {
-    for text in ["{}", " \n{}\n", "```json\n{}\n```", "```\n{}\n```\n", "```JSON\n{\"findings\": []}```"] {
-        assert!(validate(&report(), text).is_ok(), "{text}");
+    let empty = r#"{"findings": []}"#;
+    for text in [
+        empty.to_owned(),
+        format!(" \n{empty}\n"),
+        format!("```json\n{empty}\n```"),
+        format!("```\n{empty}\n```\n"),
+        format!("```JSON\n{empty}```"),
+    ] {
+        assert!(validate(&report(), &text).is_ok(), "{text}");
     }
-    for text in ["Here it is:\n```json\n{}\n```", "{} {}", "", "```json\n{}\n``` done"] {
-        assert!(validate(&report(), text).unwrap_err().contains("not one JSON value"), "{text}");
+    for text in [
+        format!("Here it is:\n```json\n{empty}\n```"),
+        format!("{empty} {empty}"),
+        String::new(),
+        format!("```json\n{empty}\n``` done"),
+    ] {
+        assert!(validate(&report(), &text).unwrap_err().contains("not one JSON value"), "{text}");
     }
 }
 
