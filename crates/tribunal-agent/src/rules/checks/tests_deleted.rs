@@ -30,6 +30,9 @@ static ASSERTS: Pattern = Pattern::new(r"(?i)\bassert|\bexpect|\bshould\b|requir
 /// What a test imports says where it looks for things, not what it is about.
 static IMPORT: Pattern = Pattern::new(r"^\s*(?:import|from|use|using|require|#include|const .*=\s*require\()\b");
 
+/// Deleted files that are named one by one.
+const MOST_GONE_FILES: usize = 2;
+
 pub fn check(scope: &Scope<'_>) -> Vec<Claim> {
     if loses_source(scope.change) {
         return Vec::new();
@@ -40,11 +43,17 @@ pub fn check(scope: &Scope<'_>) -> Vec<Claim> {
     }
     let evidence = Evidence::new(scope.change);
     let mut claims = Vec::new();
+    let mut gone_files = 0;
     for tests in lost.chunk_by(|a, b| a.file.path == b.file.path) {
         let open: Vec<&Lost<'_>> = tests.iter().filter(|test| !evidence.explains(test)).collect();
         // Where most losses of a file have a reason, the rest belong to the same piece of work.
         if open.len() * 2 > tests.len() {
-            claims.extend(open.into_iter().find(|test| evidence.concerns(test)).map(|test| scope.claim(test.file, test.line)));
+            let Some(test) = open.into_iter().find(|test| evidence.concerns(test)) else { continue };
+            gone_files += usize::from(test.file.status == FileStatus::Deleted);
+            // Whoever takes a whole suite away is asked once, not once for each of its files.
+            if test.file.status != FileStatus::Deleted || gone_files <= MOST_GONE_FILES {
+                claims.push(scope.claim(test.file, test.line));
+            }
         }
     }
     claims
