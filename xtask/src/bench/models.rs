@@ -14,28 +14,29 @@ const LATENCY: f64 = 2.0;
 
 pub fn figures(binary: &Path, work: &Path, small: &Path) -> Result<Vec<Figure>> {
     let slow = ModelServer::start(Script::always(Reply::Echo).first_byte_ms((LATENCY * 1000.0) as u64));
-    let wall = median(3, || Ok(review(binary, small, &slow, "main..small", "full")?.0 / 1000.0))?;
+    let wall = median(3, || Ok(review(binary, small, &slow, Some("main..small"), "full")?.0 / 1000.0))?;
     let fast = ModelServer::start(Script::always(Reply::Echo));
-    let quick = median(5, || Ok(review(binary, small, &fast, "main..small", "full")?.0))?;
-    let memory = review(binary, small, &fast, "main..small", "full")?.1;
+    let quick = median(5, || Ok(review(binary, small, &fast, Some("main..small"), "full")?.0))?;
+    let memory = review(binary, small, &fast, Some("main..small"), "full")?.1;
     let large = change_of_3000_lines(work)?;
 
     let server = ModelServer::start(Script::always(Reply::Echo));
-    review(binary, &large, &server, "main..first", "full")?;
+    review(binary, &large, &server, None, "auto")?;
     let requests = server.requests();
     let usages: Vec<_> = requests.iter().filter_map(|request| request.usage).collect();
     if usages.len() != 4 {
         bail!("four roles were to be asked, and {} were", usages.len());
     }
-    let one_role = usages.iter().map(|usage| usage.input + usage.cache_read + usage.cache_write).max().unwrap_or(1);
-    let full_price: u64 = usages.iter().map(|usage| usage.input + usage.cache_write).sum();
-    let first: u64 = usages.iter().map(|usage| usage.input + usage.cache_read + usage.cache_write).sum();
+    // The server counts a whole prompt as its input; what it takes from a cache or writes to one is part of that.
+    let one_role = usages.iter().map(|usage| usage.input).max().unwrap_or(1);
+    let full_price: u64 = usages.iter().map(|usage| usage.input - usage.cache_read).sum();
+    let first: u64 = usages.iter().map(|usage| usage.input).sum();
 
     server.forget();
-    review(binary, &large, &server, "main..second", "incremental")?;
+    push_30_lines(&large)?;
+    review(binary, &large, &server, None, "incremental")?;
     let again = server.requests();
-    let second: u64 =
-        again.iter().filter_map(|request| request.usage).map(|usage| usage.input + usage.cache_read + usage.cache_write).sum();
+    let second: u64 = again.iter().filter_map(|request| request.usage).map(|usage| usage.input).sum();
     println!(
         "3,000-line change: {first} tokens in for four roles, {full_price} of them not from a cache; a push of 30 lines: {second}"
     );
@@ -59,7 +60,7 @@ pub fn figures(binary: &Path, work: &Path, small: &Path) -> Result<Vec<Figure>> 
 }
 
 /// All four roles played by one model; milliseconds and peak megabytes.
-fn review(binary: &Path, repository: &Path, server: &ModelServer, range: &str, mode: &str) -> Result<(f64, f64)> {
+fn review(binary: &Path, repository: &Path, server: &ModelServer, range: Option<&str>, mode: &str) -> Result<(f64, f64)> {
     let home = tempfile::tempdir()?;
     let folder = home.path().join(".config/tribunal");
     fs::create_dir_all(&folder)?;
@@ -72,18 +73,8 @@ fn review(binary: &Path, repository: &Path, server: &ModelServer, range: &str, m
     )?;
     let begun = Instant::now();
     let mut child = Command::new(binary)
-        .args([
-            "review",
-            "--quiet",
-            "--format",
-            "json",
-            "--spec",
-            "Every task counts its items.",
-            "--mode",
-            mode,
-            "--range",
-            range,
-        ])
+        .args(["review", "--quiet", "--format", "json", "--spec", "Every task counts its items.", "--mode", mode])
+        .args(range.map_or(vec!["--base", "main"], |range| vec!["--range", range]))
         .current_dir(repository)
         .env_clear()
         .env("PATH", std::env::var_os("PATH").unwrap_or_default())
@@ -95,34 +86,37 @@ fn review(binary: &Path, repository: &Path, server: &ModelServer, range: &str, m
     let output = child.wait_with_output()?;
     let time = millis(begun.elapsed());
     if !matches!(output.status.code(), Some(0 | 1)) {
-        bail!("the review of {range} ended with {}: {}", output.status, String::from_utf8_lossy(&output.stderr));
+        bail!("the review in {} ended with {}: {}", repository.display(), output.status, String::from_utf8_lossy(&output.stderr));
     }
     Ok((time, peak))
 }
 
-/// `first` adds 3,000 lines over ten files; `second` changes 30 of them.
+/// A branch that adds 3,000 lines over ten files.
 fn change_of_3000_lines(work: &Path) -> Result<PathBuf> {
     let folder = work.join("models");
     fs::create_dir_all(&folder)?;
     git(&folder, &["init", "--quiet", "--initial-branch=main"])?;
     git(&folder, &["commit", "--quiet", "--allow-empty", "-m", "empty"])?;
-    git(&folder, &["checkout", "--quiet", "-b", "first"])?;
-    let function = |file: usize, n: usize, table: &str| {
-        format!(
-            "def step_{file}_{n}(cursor, items):\n    \"\"\"Stores what step {n} of stage {file} was given.\"\"\"\n    stored = []\n    for item in items:\n        cursor.execute(\"INSERT INTO {table} VALUES (?)\", (item,))\n        stored.append(item)\n    if not stored:\n        return None\n    return len(stored)\n\n"
-        )
-    };
+    git(&folder, &["checkout", "--quiet", "-b", "stages"])?;
     for file in 0..10 {
         let text: String = (0..30).map(|n| function(file, n, "stage")).collect();
         fs::write(folder.join(format!("stage{file}.py")), text)?;
     }
     git(&folder, &["add", "."])?;
     git(&folder, &["commit", "--quiet", "-m", "stages"])?;
-    git(&folder, &["checkout", "--quiet", "-b", "second"])?;
-    let text: String = (0..30)
-        .map(|n| if n < 3 { function(4, n, "other").replace("stored", "kept") } else { function(4, n, "stage") })
-        .collect();
-    fs::write(folder.join("stage4.py"), text)?;
-    git(&folder, &["commit", "--quiet", "-am", "push"])?;
     Ok(folder)
+}
+
+/// Three functions of one file are written anew.
+fn push_30_lines(folder: &Path) -> Result<()> {
+    let changed = |n: usize| if n < 3 { function(4, n, "other").replace("stored", "kept") } else { function(4, n, "stage") };
+    fs::write(folder.join("stage4.py"), (0..30).map(changed).collect::<String>())?;
+    git(folder, &["commit", "--quiet", "-am", "push"])
+}
+
+/// Ten lines.
+fn function(file: usize, n: usize, table: &str) -> String {
+    format!(
+        "def step_{file}_{n}(cursor, items):\n    \"\"\"Stores what step {n} of stage {file} was given.\"\"\"\n    stored = []\n    for item in items:\n        cursor.execute(\"INSERT INTO {table} VALUES (?)\", (item,))\n        stored.append(item)\n    if not stored:\n        return None\n    return len(stored)\n\n"
+    )
 }

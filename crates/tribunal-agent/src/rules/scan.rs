@@ -15,6 +15,7 @@ use std::sync::Arc;
 use tribunal_context::grammar::Grammar;
 use tribunal_core::diff::change::{AddedLines, Change, ChangedFile, FileContent, FileStatus, Origin};
 use tribunal_core::diff::language::{Language, is_prose_path, is_sample_path, is_test_path};
+use tribunal_core::findings::key::normalise_code;
 use tribunal_core::findings::report::{Claim, Fix};
 use tribunal_core::findings::scale::Severity;
 use tribunal_core::ids::RepoPath;
@@ -95,19 +96,33 @@ fn scan_file(rules: &RuleSet, file: &ChangedFile) -> Result<(Vec<Claim>, Depth),
             claims.push(claim);
         }
     }
-    let Some(language) = file.language().filter(|_| !is_other_script(file)) else { return Ok((claims, Depth::Lines)) };
-    let Some(syntax) = rules.syntax_rules(language)? else { return Ok((claims, Depth::Lines)) };
+    let lines_only = |claims| Ok((without_old_code(file, claims), Depth::Lines));
+    let Some(language) = file.language().filter(|_| !is_other_script(file)) else { return lines_only(claims) };
+    let Some(syntax) = rules.syntax_rules(language)? else { return lines_only(claims) };
     if let Some(text) = file.new_text.as_deref().filter(|text| text.len() <= MAX_PARSED_BYTES) {
         let added = file.added_numbers();
         return Ok(match scan_text(&syntax, language.into(), text, &file.path, is_test, &added) {
             Some(found) => {
                 claims.extend(found);
-                (claims, Depth::Syntax)
+                (without_old_code(file, claims), Depth::Syntax)
             }
-            None => (claims, Depth::Lines),
+            None => (without_old_code(file, claims), Depth::Lines),
         });
     }
-    Ok((claims, Depth::Lines))
+    Ok((without_old_code(file, claims), Depth::Lines))
+}
+
+/// Code that stood in the file before, and was only moved or indented anew, is not this change's fault.
+fn without_old_code(file: &ChangedFile, claims: Vec<Claim>) -> Vec<Claim> {
+    if claims.is_empty() {
+        return claims;
+    }
+    let removed: BTreeSet<String> = file.removed_lines().map(|line| normalise_code(&line.text)).collect();
+    let is_old = |claim: &Claim| {
+        let mut lines = claim.evidence.lines().map(normalise_code).filter(|line| !line.is_empty()).peekable();
+        lines.peek().is_some() && lines.all(|line| removed.contains(&line))
+    };
+    claims.into_iter().filter(|claim| !is_old(claim)).collect()
 }
 
 /// The line from which a Rust file holds its own tests.
@@ -252,6 +267,29 @@ pub fn claim(rule: &Arc<Rule>, path: &RepoPath, start: u32, end: u32, evidence: 
         reversible: file.reversible,
         rule: Some(file.id.clone()),
         fix,
+    }
+}
+
+#[cfg(test)]
+mod old_code {
+    use super::*;
+    use crate::rules::load;
+    use tribunal_core::diff::parse::parse_diff;
+
+    /// Issue 3, point 5: what was there before is not this change's fault, however it is indented now.
+    #[test]
+    fn code_that_was_only_moved_is_left_alone() {
+        let diff = |old: &str| {
+            let text = format!(
+                "diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n@@ -1,1 +1,2 @@\n-{old}\n+if x:\n+    requests.get(u, verify=False)\n"
+            );
+            let mut change = parse_diff(text.as_bytes()).unwrap();
+            change.files[0].new_text = Some("if x:\n    requests.get(u, verify=False)\n".into());
+            change
+        };
+        let rules = RuleSet::new(load::built_in().unwrap()).unwrap();
+        assert!(scan(&rules, &diff("requests.get(u, verify=False)"), |_| true).unwrap().claims.is_empty());
+        assert!(!scan(&rules, &diff("requests.get(u)"), |_| true).unwrap().claims.is_empty());
     }
 }
 

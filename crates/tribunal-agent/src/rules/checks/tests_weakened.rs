@@ -11,6 +11,7 @@ use std::collections::HashSet;
 use tribunal_core::diff::change::{ChangedFile, DiffLine, FileStatus, Hunk, Origin};
 use tribunal_core::diff::language::Language;
 use tribunal_core::findings::report::Claim;
+use tribunal_core::findings::scale::Severity;
 
 /// Marks above a test, without a condition.
 static MARK: Pattern = Pattern::new(concat!(
@@ -49,13 +50,25 @@ pub fn check(scope: &Scope<'_>) -> Vec<Claim> {
                     continue;
                 }
                 if skips(language, &new_side[index..], &before) || go_skips(language, &new_side[..=index], hunk) {
-                    claims.push(scope.claim(file, line));
+                    let mut claim = scope.claim(file, line);
+                    // A skip that names its ticket is known to somebody: worth a question, not an alarm.
+                    if has_ticket(&new_side, index) {
+                        claim.severity = Some(Severity::Question);
+                    }
+                    claims.push(claim);
                 }
             }
             claims.extend(weakened(hunk).into_iter().map(|line| scope.claim(file, line)));
         }
     }
     claims
+}
+
+static TICKET: Pattern = Pattern::new(r"#\d{2,}|\b(?:GH|LP|gh)[:\s-]?\s?#?\d+|\b[A-Z]{2,}-\d+|/(?:issues|pull|browse|bugs?)/");
+
+/// Whether the mark or a line next to it names where the matter is followed up.
+fn has_ticket(lines: &[&DiffLine], index: usize) -> bool {
+    lines[index.saturating_sub(2)..lines.len().min(index + 4)].iter().any(|line| TICKET.is_match(&line.text))
 }
 
 /// Reasons are quoted; shorter ones are said of anything.
