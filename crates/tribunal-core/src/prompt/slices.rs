@@ -36,18 +36,28 @@ pub fn slices(file: &ChangedFile, outline: Option<&Outline>, focus: &Focus<'_>, 
         }
     };
     for hunk in &file.hunks {
-        if !is_in_focus(&hunk.lines, focus) {
-            left_out += 1;
+        let shown = in_focus(&hunk.lines, outline, focus);
+        let hidden = shown.iter().filter(|shown| !**shown).count();
+        left_out += hidden;
+        if hidden == hunk.lines.len() {
             continue;
         }
         let hunk_heading = format!("@@ {} @@\n", super::shown(hunk.heading.trim()));
         let lines: Vec<String> = hunk.lines.iter().map(|line| numbered(line, focus.window)).collect();
-        let size: u64 = lines.iter().map(|line| estimate_tokens(line)).sum();
+        let size: u64 = lines.iter().zip(&shown).filter(|(_, shown)| **shown).map(|(line, _)| estimate_tokens(line)).sum();
         if estimate_tokens(&current) + size > limit {
             flush(&mut current);
         }
         current.push_str(&hunk_heading);
-        for (line, text) in hunk.lines.iter().zip(&lines) {
+        let mut is_gap = false;
+        for ((line, text), shown) in hunk.lines.iter().zip(&lines).zip(&shown) {
+            if !shown {
+                is_gap = true;
+                continue;
+            }
+            if std::mem::take(&mut is_gap) {
+                current.push_str("       …\n");
+            }
             let filled = estimate_tokens(&current) + estimate_tokens(text);
             let begins = || line.new_line.is_some_and(|number| outline.is_some_and(|outline| outline.begins_at(number)));
             if filled > limit || (filled * 4 > limit * 3 && begins()) {
@@ -58,7 +68,7 @@ pub fn slices(file: &ChangedFile, outline: Option<&Outline>, focus: &Focus<'_>, 
         }
     }
     if left_out > 0 && current.len() > heading.len() {
-        current.push_str(&format!("({left_out} more hunks of this file are unchanged since the last review)\n"));
+        current.push_str(&format!("({left_out} more lines of this file's diff are unchanged since the last review)\n"));
     }
     if file.hunks.is_empty() {
         current.push_str("(no text changed)\n");
@@ -67,14 +77,38 @@ pub fn slices(file: &ChangedFile, outline: Option<&Outline>, focus: &Focus<'_>, 
     slices
 }
 
-fn is_in_focus(lines: &[DiffLine], focus: &Focus<'_>) -> bool {
-    let Some(window) = focus.window else { return true };
-    let numbers = || lines.iter().filter_map(|line| line.new_line);
-    let (Some(first), Some(last)) = (numbers().min(), numbers().max()) else {
-        // Nothing of the new file in it: lines that were removed, which no window can name.
-        return true;
-    };
-    window.touches(first, last) || focus.open_lines.range(first..=last).next().is_some()
+/// How far around a new line an incremental reader sees.
+const NEAR: u32 = 8;
+/// A function beyond this is not shown whole for a line that changed in it.
+const MAX_SYMBOL_LINES: u32 = 120;
+
+/// Which lines of a hunk are shown: all in a full review; else what is new, what is open, and the function around each.
+fn in_focus(lines: &[DiffLine], outline: Option<&Outline>, focus: &Focus<'_>) -> Vec<bool> {
+    let Some(window) = focus.window else { return vec![true; lines.len()] };
+    let is_wanted = |number: &u32| window.contains(*number) || focus.open_lines.contains(number);
+    let spans: Vec<(u32, u32)> = lines
+        .iter()
+        .filter_map(|line| line.new_line)
+        .filter(is_wanted)
+        .map(|number| {
+            let around = outline.and_then(|outline| outline.innermost(number));
+            let around = around.filter(|symbol| symbol.end_line - symbol.start_line < MAX_SYMBOL_LINES);
+            let (start, end) = around.map_or((number, number), |symbol| (symbol.start_line, symbol.end_line));
+            (start.min(number.saturating_sub(NEAR)), end.max(number + NEAR))
+        })
+        .collect();
+    // What was removed has no line of its own in the new file; it is shown with the line before it.
+    let mut here = false;
+    let has_new_side = lines.iter().any(|line| line.new_line.is_some());
+    lines
+        .iter()
+        .map(|line| {
+            if let Some(number) = line.new_line {
+                here = spans.iter().any(|(start, end)| (*start..=*end).contains(&number));
+            }
+            here || !has_new_side
+        })
+        .collect()
 }
 
 fn numbered(line: &DiffLine, window: Option<&AddedLines>) -> String {
@@ -157,7 +191,18 @@ mod tests {
         let slices = slices(&file, None, &Focus { window: Some(&window), open_lines: &open }, 10_000);
         let text = &slices[0].text;
         assert!(text.contains("+    52* four") && text.contains("+    93 six") && !text.contains("two"), "{text}");
-        assert!(text.contains("1 more hunks"));
+        assert!(text.contains("2 more lines"), "{text}");
+    }
+
+    /// A new file is one hunk; a push to it is still a few lines.
+    #[test]
+    fn a_large_hunk_is_shown_around_its_new_lines() {
+        let outline = Outline::new(vec![Symbol { name: "f".into(), start_line: 480, end_line: 510 }]);
+        let (window, open) = (AddedLines::from_iter([500]), BTreeSet::from([20]));
+        let slices = slices(&file(1000), Some(&outline), &Focus { window: Some(&window), open_lines: &open }, 10_000);
+        let shown: Vec<u32> = slices[0].text.lines().filter_map(|line| line.get(1..7)?.trim().parse().ok()).collect();
+        assert_eq!(shown, (12..=28).chain(480..=510).collect::<Vec<_>>());
+        assert!(slices[0].text.contains("+   500* line") && slices[0].text.contains("…"));
     }
 
     #[test]

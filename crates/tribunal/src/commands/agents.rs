@@ -8,11 +8,12 @@ use crate::terminal::table::table;
 use crate::workspace;
 use serde_json::json;
 use std::time::Instant;
+use tribunal_agent::cli::found::{self, Found};
 use tribunal_agent::model::key::resolve;
 use tribunal_agent::model::schema::validate;
 use tribunal_core::call::Question;
 use tribunal_core::ids::{AgentName, RunId};
-use tribunal_core::policy::agents::{AgentConfig, Cli, Means};
+use tribunal_core::policy::agents::{AgentConfig, Means};
 use tribunal_core::report::receipt::SeatState;
 use tribunal_engine::effects::ask::{Agents, Recording, Slot};
 
@@ -43,29 +44,37 @@ pub fn list(format: ListFormat) -> Result<u8, Situation> {
             [name.0.clone(), described(agent), ready(agent), price, if plays.is_empty() { "–".into() } else { plays.join(", ") }]
         })
         .collect();
-    let found: Vec<&str> = Cli::ALL.into_iter().map(Cli::program).filter(|program| on_path(program)).collect();
+    let found = found::all();
     match format {
         ListFormat::Json => {
             let agents: Vec<_> = rows
                 .iter()
                 .map(|[name, what, ready, price, plays]| json!({ "name": name, "what": what, "state": ready, "price": price, "plays": plays }))
                 .collect();
-            out::say(&format!(
-                "{}",
-                serde_json::to_string_pretty(&json!({ "agents": agents, "found": found })).unwrap_or_default()
-            ))?;
+            let found: Vec<_> = found
+                .iter()
+                .map(|cli| json!({ "cli": cli.cli.program(), "path": cli.path, "version": cli.version, "known_to_work": cli.is_known }))
+                .collect();
+            out::json(&json!({ "agents": agents, "found": found }))?;
         }
         ListFormat::Text => {
-            out::say(&format!(
-                "{}",
-                table(&["AGENT", "WHAT", "STATE", "PRICE PER MTOK", "PLAYS"], rows.into_iter().map(Vec::from))
-            ))?;
+            out::say(&table(&["AGENT", "WHAT", "STATE", "PRICE PER MTOK", "PLAYS"], rows.into_iter().map(Vec::from)))?;
             if !found.is_empty() {
-                out::say(&format!("On this machine: {}. `tribunal init --dry-run` shows how to use them.", found.join(", ")))?;
+                out::say(&format!(
+                    "On this machine: {}. `tribunal init --dry-run` shows how to use one.",
+                    found.iter().map(said).collect::<Vec<_>>().join(", ")
+                ))?;
             }
         }
     }
     Ok(exit::DONE)
+}
+
+/// A CLI on the PATH, and whether its version is one that was tried.
+fn said(found: &Found) -> String {
+    let version = found.version.as_deref().unwrap_or("of unknown version");
+    let tried = if found.is_known { String::new() } else { format!(" (tried with {}x)", found::known(found.cli)) };
+    format!("{} {version}{tried}", found.cli.program())
 }
 
 fn described(agent: &AgentConfig) -> String {

@@ -27,11 +27,9 @@ pub async fn run(by: SpendArg, format: ListFormat) -> Result<u8, Situation> {
                                         "calls_of_unknown_cost": total.unknown, "tokens": total.tokens })
                 })
                 .collect();
-            out::say(&format!("{}", serde_json::to_string_pretty(&entries).unwrap_or_default()))?;
+            out::json(&entries.into())?;
         }
-        ListFormat::Text if totals.is_empty() => {
-            out::say(&format!("Nothing was spent: no model and no agent CLI was asked yet."))?
-        }
+        ListFormat::Text if totals.is_empty() => out::say("Nothing was spent: no model and no agent CLI was asked yet.")?,
         ListFormat::Text => {
             let rows = totals.iter().map(|total| {
                 let known = Money { micros: u64::try_from(total.cost).unwrap_or(0) };
@@ -42,7 +40,7 @@ pub async fn run(by: SpendArg, format: ListFormat) -> Result<u8, Situation> {
                 };
                 vec![total.name.clone(), total.calls.to_string(), total.tokens.to_string(), cost]
             });
-            out::say(&format!("{}", table(&["WHAT", "CALLS", "TOKENS", "COST"], rows)))?;
+            out::say(&table(&["WHAT", "CALLS", "TOKENS", "COST"], rows))?;
         }
     }
     Ok(exit::DONE)

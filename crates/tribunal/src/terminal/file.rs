@@ -2,7 +2,7 @@
 //! written to (a device, a pipe, another program's end of `>(…)`) is written to and stays what it is.
 
 use crate::situation::{Situation, exit};
-use std::fs::{self, Metadata, OpenOptions, Permissions};
+use std::fs::{self, Metadata, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -80,6 +80,6 @@ fn builder() -> tempfile::Builder<'static, 'static> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".tribunal-");
     #[cfg(unix)]
-    builder.permissions(<Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o666));
+    builder.permissions(<fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o666));
     builder
 }

@@ -367,3 +367,80 @@ fn agents_are_listed_and_tried() {
     super::sandbox::finish(wrong, b"").ends_with(3).says("the key was refused");
     sandbox.tribunal(&["agents", "test", "nobody"]).ends_with(2).says("configured here");
 }
+
+/// Build 5, design rule 13: a run that was killed goes on, and nothing that was answered is asked or paid for again.
+#[test]
+fn a_killed_run_does_not_pay_twice() {
+    let sandbox = sandbox();
+    let script = Script::always(Reply::Echo).slow_rule(Matcher::any().own_contains("Role: sdet"), Reply::Echo, 4_000);
+    let server = ModelServer::start(script.key("sk-test-0123456789abcdef"));
+    configure(&sandbox, "openai", &format!("{}/v1", server.url()), "");
+    let mut command = sandbox.command(&["review", "--format", "json"]);
+    command.env("THE_KEY", "sk-test-0123456789abcdef").stdout(std::process::Stdio::null());
+    let mut child = command.spawn().unwrap();
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while server.requests().iter().filter(|request| request.began.is_some()).count() < 2 && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    // Long enough for the two answers to be stored, and not for the third.
+    std::thread::sleep(Duration::from_millis(1_500));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(server.requests().len(), 3);
+    let resumed = review(&sandbox, &["--resume"]).ends_with(1);
+    assert_eq!(resumed.findings().count(), 3, "{:#}", resumed.json);
+    assert_eq!(server.requests().len(), 4, "only the answer that never came is asked for again");
+    let calls: u64 =
+        resumed.json["receipt"]["seats"].as_array().unwrap().iter().map(|seat| seat["calls"].as_u64().unwrap()).sum();
+    assert_eq!(calls, 3, "and the bill holds each once");
+}
+
+/// Build 1: several samples are several seats, and what is said twice is agreement.
+#[test]
+fn samples_agree() {
+    let sandbox = sandbox();
+    let server = ModelServer::start(Script::always(Reply::Echo));
+    sandbox.configure_person(&format!(
+        "[panel]\nsecurity-reviewer = [{{ agent = \"m\", samples = 3 }}]\n[agents.m]\nkind = \"openai-chat\"\nmodel = \"x\"\nbase_url = \"{}/v1\"\n",
+        server.url()
+    ));
+    let review = review(&sandbox, &[]).ends_with(1);
+    assert_eq!(server.requests().len(), 3);
+    assert_eq!(review.findings().filter(|finding| finding["category_code"] == "S1").count(), 1);
+    let seats = review.json["receipt"]["seats"].as_array().unwrap();
+    assert_eq!(seats.iter().filter(|seat| seat["agent"] == "m").count(), 3);
+}
+
+/// Build 4: a push is reviewed by its own lines and the function around them, not by the whole change again.
+#[test]
+fn a_push_sends_only_what_is_new() {
+    let sandbox = Sandbox::on_feature();
+    let function = |n: usize, body: &str| {
+        format!(
+            "def step_{n}(items):\n    stored = []\n    for item in items:\n        stored.append({body})\n    return stored\n\n\n"
+        )
+    };
+    let write = |changed: &str| {
+        let text: String = (0..200).map(|n| function(n, if n == 120 { changed } else { "item" })).collect();
+        sandbox.write("steps.py", text);
+    };
+    write("item");
+    sandbox.commit("Steps");
+    let server = ModelServer::start(Script::always(Reply::Echo));
+    sandbox.configure_person(&format!(
+        "[panel]\nsdet = [\"m\"]\n[agents.m]\nkind = \"anthropic\"\nmodel = \"x\"\nbase_url = \"{}/v1\"\n",
+        server.url()
+    ));
+    review(&sandbox, &[]);
+    let size = |server: &ModelServer| server.requests().iter().map(|request| request.body.to_string().len()).sum::<usize>();
+    let first = size(&server);
+    server.forget();
+    write("item + 1  # BUG(T1): nothing tests this");
+    sandbox.commit("Push");
+    let second = review(&sandbox, &[]);
+    assert_eq!(second.json["receipt"]["mode"], "incremental");
+    assert!(second.found().iter().any(|found| found.starts_with("steps.py:")), "{:?}", second.found());
+    let text = server.requests()[0].body.to_string();
+    assert!(text.contains("def step_120") && !text.contains("def step_20("), "{text}");
+    assert!(size(&server) * 2 < first, "{} of {first} bytes", size(&server));
+}

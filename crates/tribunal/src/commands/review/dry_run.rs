@@ -64,13 +64,13 @@ pub fn run(request: &Request, repository: Option<&Repository>, patch: Option<&[u
     }
     let cap = request.policy.budget.run;
     match (known, unknown) {
-        (Money::ZERO, 0) => out::say(&format!("It would cost nothing."))?,
+        (Money::ZERO, 0) => out::say("It would cost nothing.")?,
         (money, 0) => out::say(&format!("About {money} without caches; the run's cap is {cap}."))?,
         (money, seats) => {
             out::say(&format!("About {money} without caches, and {seats} seat(s) of unknown price; the run's cap is {cap}."))?
         }
     }
-    out::say(&format!("Nothing was reviewed and nothing was recorded."))?;
+    out::say("Nothing was reviewed and nothing was recorded.")?;
     Ok(exit::DONE)
 }
 
