@@ -5,7 +5,7 @@
 use super::anchor::{Anchor, AnchorFailure, anchor};
 use super::category::{Category, slugify};
 use super::key::Outline;
-use super::leak::{Leak, Watch};
+use super::leak::Watch;
 use super::race::{RaceTag, is_race, race_tag};
 use super::report::{Claim, CleanCheck, DropSignal, Fix, PriorStatus, Report, Unread};
 use super::role::Role;
@@ -245,11 +245,6 @@ fn admit_claim(claim: Claim, gate: &Gate<'_>) -> Result<Admitted, DropReason> {
         is_sample: file.is_sample(),
         is_prose: file.is_prose(),
     })
-}
-
-/// Whether any text of a report repeats the run's canary: then the agent was turned, and nothing it said is kept.
-pub fn repeats_canary(report: &Report, watch: &Watch) -> bool {
-    serde_json::to_string(report).is_ok_and(|text| watch.leak(&text) == Some(Leak::Canary))
 }
 
 /// A claim whose prose is harmless, or none at all if it carries a secret of ours. A key of known shape that the change itself may

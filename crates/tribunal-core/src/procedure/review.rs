@@ -226,6 +226,12 @@ pub struct Spend {
     pub cost: Cost,
 }
 
+impl Spend {
+    pub fn plus(self, other: Spend) -> Spend {
+        Spend { calls: self.calls + other.calls, usage: self.usage.plus(other.usage), cost: self.cost.plus(other.cost) }
+    }
+}
+
 impl SeatAnswer {
     pub fn troubled(state: SeatState, spend: Spend) -> Self {
         SeatAnswer { state, report: AdmittedReport::default(), depths: BTreeMap::new(), reading: Reading::default(), spend }

@@ -9,12 +9,14 @@ pub use tree::Tree;
 
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
+use tribunal_agent::model::schema::validate;
 use tribunal_core::budget::{Ask, Spent, admit, month_of};
 use tribunal_core::call::fault::{Fault, Remedy};
 use tribunal_core::call::money::Money;
 use tribunal_core::call::usage::{Usage, estimate_tokens};
-use tribunal_core::call::{Answer, Question};
+use tribunal_core::call::{Answer, Question, Repair};
 use tribunal_core::findings::key::sha256_hex;
+use tribunal_core::findings::leak::Leak;
 use tribunal_core::ids::{AgentName, RunId};
 use tribunal_core::policy::config::Policy;
 use tribunal_core::procedure::review::Spend;
@@ -47,6 +49,43 @@ struct Kept {
 }
 
 impl Agents {
+    /// An answer of one type: asked, and asked once more with the validator's words if it does not fit. An answer that repeats the
+    /// run's canary is not kept: text of the change steered whoever gave it.
+    pub async fn ask_for<T: serde::de::DeserializeOwned>(
+        &self,
+        policy: &Policy,
+        slot: &Slot<'_>,
+        canary: &str,
+        mut question: Question,
+        first_byte: &(dyn Fn() + Sync),
+    ) -> Result<(Result<T, SeatState>, Spend), StoreError> {
+        let mut spend = Spend::default();
+        let failed = |reason: String| Err(SeatState::Failed { reason });
+        for attempt in ["ask", "repair"] {
+            let slot = Slot { name: format!("{}/{attempt}", slot.name), tree: slot.tree.clone(), ..*slot };
+            let outcome = self.ask(policy, &slot, &question, first_byte).await?;
+            spend = spend.plus(outcome.spend);
+            let text = match outcome.said {
+                Ok(text) => text,
+                Err(state) => return Ok((Err(state), spend)),
+            };
+            if self.watch(canary).await.leak(&text) == Some(Leak::Canary) {
+                let reason =
+                    "its answer repeated the run's canary word, so text of the change steered it; nothing it said is kept";
+                return Ok((failed(reason.into()), spend));
+            }
+            let fits = validate(&question.schema, &text)
+                .and_then(|value| serde_json::from_value::<T>(value).map_err(|error| error.to_string()));
+            match fits {
+                Ok(answer) => return Ok((Ok(answer), spend)),
+                Err(problem) => question.repair = Some(Repair { answer: text, problem }),
+            }
+        }
+        let problem = question.repair.map(|repair| repair.problem).unwrap_or_default();
+        let reason = format!("its answer does not fit the schema, and neither did its repair: {}", problem.replace('\n', " "));
+        Ok((failed(reason), spend))
+    }
+
     pub async fn ask(
         &self,
         policy: &Policy,

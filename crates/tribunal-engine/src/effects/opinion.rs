@@ -2,13 +2,12 @@
 
 use super::ask::Slot;
 use super::given::plan;
-use super::thinking::{added, room};
+use super::thinking::room;
 use super::{Effects, blocking};
 use crate::{EngineError, Progress};
 use std::sync::Arc;
-use tribunal_agent::model::schema::validate;
+use tribunal_core::call::Question;
 use tribunal_core::call::usage::estimate_tokens;
-use tribunal_core::call::{Question, Repair};
 use tribunal_core::combine::finding::Finding;
 use tribunal_core::combine::opinion::{CheckedOpinion, Opinion, Opinions};
 use tribunal_core::diff::change::Change;
@@ -72,7 +71,7 @@ impl Effects {
                 repair: None,
             };
             let (said, took) = self.ask_for_opinions(&agent, &state, &case_id, number, question).await?;
-            opinion.spend = added(opinion.spend, took);
+            opinion.spend = opinion.spend.plus(took);
             match said {
                 Ok(said) => {
                     let watch = self.agents.watch(&words.canary).await;
@@ -95,30 +94,15 @@ impl Effects {
         state: &State,
         case_id: &str,
         part: usize,
-        mut question: Question,
+        question: Question,
     ) -> Result<(Result<Opinions, SeatState>, Spend), EngineError> {
-        let mut spend = Spend::default();
-        for attempt in ["ask", "repair"] {
-            let tree = match self.tree_for(agent, state).await? {
-                Ok(tree) => tree,
-                Err(reason) => return Ok((Err(SeatState::Failed { reason }), spend)),
-            };
-            let name = format!("verify/{agent}/{part}/{attempt}");
-            let slot = Slot { run: &state.request.run, case_id, agent, name, tree };
-            let outcome = self.agents.ask(&state.request.policy, &slot, &question, &|| {}).await?;
-            spend = added(spend, outcome.spend);
-            let text = match outcome.said {
-                Ok(text) => text,
-                Err(state) => return Ok((Err(state), spend)),
-            };
-            let fits = validate(&question.schema, &text)
-                .and_then(|value| serde_json::from_value::<Opinions>(value).map_err(|error| error.to_string()));
-            match fits {
-                Ok(opinions) => return Ok((Ok(opinions), spend)),
-                Err(problem) => question.repair = Some(Repair { answer: text, problem }),
-            }
-        }
-        Ok((Err(SeatState::Failed { reason: "its answer does not fit the schema, and neither did its repair".into() }), spend))
+        let tree = match self.tree_for(agent, state).await? {
+            Ok(tree) => tree,
+            Err(reason) => return Ok((Err(SeatState::Failed { reason }), Spend::default())),
+        };
+        let canary = RunWords::new(&state.request.nonce).canary;
+        let slot = Slot { run: &state.request.run, case_id, agent, name: format!("verify/{agent}/{part}"), tree };
+        Ok(self.agents.ask_for(&state.request.policy, &slot, &canary, question, &|| {}).await?)
     }
 }
 

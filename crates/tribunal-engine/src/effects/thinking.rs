@@ -7,10 +7,9 @@ use super::{Effects, blocking};
 use crate::{EngineError, Progress};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use tribunal_agent::model::schema::validate;
+use tribunal_core::call::Question;
 use tribunal_core::call::usage::estimate_tokens;
-use tribunal_core::call::{Question, Repair};
-use tribunal_core::findings::admit::{AdmittedReport, Gate, admit, repeats_canary};
+use tribunal_core::findings::admit::{AdmittedReport, Gate, admit};
 use tribunal_core::findings::report::{Report, Unread, join};
 use tribunal_core::findings::role::Role;
 use tribunal_core::ids::{AgentName, RepoPath};
@@ -85,7 +84,7 @@ impl Effects {
                 repair: None,
             };
             let (report, took) = self.ask_for_report(seat, state, case_id, number, question).await?;
-            spend = added(spend, took);
+            spend = spend.plus(took);
             match report {
                 Ok(report) => reports.push(report),
                 Err(state) => {
@@ -112,43 +111,16 @@ impl Effects {
         state: &State,
         case_id: &str,
         part: usize,
-        mut question: Question,
+        question: Question,
     ) -> Result<(Result<Report, SeatState>, Spend), EngineError> {
-        let mut spend = Spend::default();
-        let policy = &state.request.policy;
         let tree = match self.tree_for(&seat.agent, state).await? {
             Ok(tree) => tree,
-            Err(reason) => return Ok((Err(SeatState::Failed { reason }), spend)),
+            Err(reason) => return Ok((Err(SeatState::Failed { reason }), Spend::default())),
         };
-        let words = RunWords::new(&state.request.nonce);
-        for attempt in ["ask", "repair"] {
-            let name = format!("{seat}/{part}/{attempt}");
-            let slot = Slot { run: &state.request.run, case_id, agent: &seat.agent, name, tree: tree.clone() };
-            let turn = self.warm.take(&seat.agent, part, &question.shared).await;
-            let outcome = self.agents.ask(policy, &slot, &question, &|| turn.warm()).await?;
-            drop(turn);
-            spend = added(spend, outcome.spend);
-            let text = match outcome.said {
-                Ok(text) => text,
-                Err(state) => return Ok((Err(state), spend)),
-            };
-            let fits = validate(&question.schema, &text)
-                .and_then(|value| serde_json::from_value::<Report>(value).map_err(|error| error.to_string()));
-            match fits {
-                Ok(report) => {
-                    let watch = self.agents.watch(&words.canary).await;
-                    if repeats_canary(&report, &watch) {
-                        let reason = "its answer repeated the run's canary word, so text of the change steered it; nothing it said is kept";
-                        return Ok((Err(SeatState::Failed { reason: reason.into() }), spend));
-                    }
-                    return Ok((Ok(report), spend));
-                }
-                Err(problem) => question.repair = Some(Repair { answer: text, problem }),
-            }
-        }
-        let problem = question.repair.map(|repair| repair.problem).unwrap_or_default();
-        let reason = format!("its answer does not fit the schema, and neither did its repair: {}", problem.replace('\n', " "));
-        Ok((Err(SeatState::Failed { reason }), spend))
+        let canary = RunWords::new(&state.request.nonce).canary;
+        let slot = Slot { run: &state.request.run, case_id, agent: &seat.agent, name: format!("{seat}/{part}"), tree };
+        let turn = self.warm.take(&seat.agent, part, &question.shared).await;
+        Ok(self.agents.ask_for(&state.request.policy, &slot, &canary, question, &|| turn.warm()).await?)
     }
 
     /// A CLI reads more than the change; it is given a copy of the head, made once for all of a run's seats.
@@ -203,10 +175,6 @@ impl Effects {
 
 pub(super) fn role<'a>(seat: &Seat, state: &'a State) -> Result<&'a Role, String> {
     state.request.roles.iter().find(|role| role.name == seat.role).ok_or_else(|| "the role is unknown".to_owned())
-}
-
-pub(super) fn added(a: Spend, b: Spend) -> Spend {
-    Spend { calls: a.calls + b.calls, usage: a.usage.plus(b.usage), cost: a.cost.plus(b.cost) }
 }
 
 /// A part beyond this is read less carefully, whatever a model's window holds.
