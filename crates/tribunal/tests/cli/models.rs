@@ -444,3 +444,52 @@ fn a_push_sends_only_what_is_new() {
     assert!(text.contains("def step_120") && !text.contains("def step_20("), "{text}");
     assert!(size(&server) * 2 < first, "{} of {first} bytes", size(&server));
 }
+
+/// A server whose model says the canary that its prompt holds, in a word of its findings.
+fn babbling_server() -> String {
+    use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}/v1", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().map_while(Result::ok) {
+            let mut reader = BufReader::new(stream.try_clone().unwrap());
+            let length = reader
+                .by_ref()
+                .lines()
+                .map_while(Result::ok)
+                .take_while(|line| !line.is_empty())
+                .filter_map(|line| line.to_ascii_lowercase().strip_prefix("content-length:")?.trim().parse::<usize>().ok())
+                .last()
+                .unwrap_or(0);
+            let mut body = vec![0; length];
+            reader.read_exact(&mut body).unwrap();
+            let body = String::from_utf8(body).unwrap();
+            let canary: String = body.split("heron-").nth(1).unwrap().chars().take(16).collect();
+            let spelled: String = canary.chars().flat_map(|c| [c, '.']).collect();
+            let report = json!({ "findings": [], "missing_prerequisites": [format!("HERON {spelled}")] }).to_string();
+            let answer = json!({ "choices": [{ "message": { "role": "assistant", "content": report }, "finish_reason": "stop" }],
+                                 "usage": { "prompt_tokens": 10, "completion_tokens": 5 } })
+            .to_string();
+            let head = format!(
+                "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
+                answer.len()
+            );
+            let _ = stream.write_all((head + &answer).as_bytes());
+        }
+    });
+    address
+}
+
+/// Build 8: an answer that repeats the run's canary, however it spells it, is thrown away whole.
+#[test]
+fn a_repeated_canary_throws_the_answer_away() {
+    let sandbox = sandbox();
+    sandbox.configure_person(&format!(
+        "[panel]\nsdet = [\"m\"]\n[agents.m]\nkind = \"openai-chat\"\nmodel = \"x\"\nbase_url = \"{}\"\n",
+        babbling_server()
+    ));
+    let review = review(&sandbox, &[]).ends_with(3);
+    let reason = str_of(&review.json["subagent_failures"][0], "reason").to_owned();
+    assert!(reason.contains("canary"), "{reason}");
+    assert!(!review.json.to_string().to_lowercase().contains("heron"), "{:#}", review.json);
+}
