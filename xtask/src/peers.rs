@@ -48,6 +48,7 @@ fn clis() -> Result<()> {
         .args(["install", "--prefix"])
         .arg(folder())
         .args(["--ignore-scripts", "--no-package-lock", "--no-audit", "--no-fund", "--loglevel=error"])
+        .args(["--fetch-timeout=60000", "--fetch-retries=2"])
         .args(CLIS)
         .status()
         .context("npm is needed for the agent CLIs that the tests run; install Node.js 20 or later")?;

@@ -53,6 +53,29 @@ pub fn excerpts(sources: &[Source<'_>], budget: u64) -> Vec<Excerpt> {
         .collect()
 }
 
+/// Names that the new lines call and that none of these files defines: worth a look elsewhere. The first few, in reading order.
+pub fn called_elsewhere(sources: &[Source<'_>], most: usize) -> Vec<String> {
+    let defined: BTreeSet<&str> =
+        sources.iter().flat_map(|source| source.outline.symbols()).map(|symbol| symbol.name.as_str()).collect();
+    let mut found: Vec<String> = Vec::new();
+    for line in sources.iter().flat_map(|source| source.file.added_lines()) {
+        for (at, _) in line.text.match_indices('(') {
+            let name = line.text[..at].rsplit(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
+            if name.len() > 3 && !defined.contains(name) && !found.iter().any(|known| known == name) {
+                found.push(name.to_owned());
+            }
+        }
+    }
+    found.truncate(most);
+    found
+}
+
+/// A definition of another file, by its beginning.
+pub fn definition(path: &RepoPath, text: &str, symbol: &Symbol) -> Excerpt {
+    let lines = (symbol.start_line..=symbol.end_line.min(symbol.start_line + MAX_DEFINITION_LINES)).collect();
+    Excerpt { path: path.clone(), text: listing(text, &lines) }
+}
+
 /// The innermost function around each hunk.
 fn enclosing(source: &Source<'_>, _: &BTreeSet<&str>) -> Vec<(u32, u32)> {
     let changed = source.file.added_lines().filter_map(|line| line.new_line);
@@ -122,5 +145,8 @@ mod tests {
         assert!(found[0].text.contains("def main") && found[0].text.contains("def helper"), "{}", found[0].text);
         assert!(!found[0].text.contains("unrelated") && !found[0].text.contains("helper(a)"));
         assert!(excerpts(&sources, 3).is_empty(), "no budget, no context");
+        assert!(called_elsewhere(&sources, 9).is_empty(), "`helper` is defined here");
+        let other = Outline::default();
+        assert_eq!(called_elsewhere(&[Source { file: &file, text, outline: &other }], 9), ["helper"]);
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use tribunal_context::outline::outline;
 use tribunal_core::call::usage::estimate_tokens;
 use tribunal_core::diff::change::{AddedLines, Change, ChangedFile};
+use tribunal_core::diff::language::Language;
 use tribunal_core::findings::brief::{Assignment, PriorFinding, reading_order};
 use tribunal_core::findings::key::Outline;
 use tribunal_core::findings::window::Window;
@@ -14,9 +15,10 @@ use tribunal_core::plan::files::Disposition;
 use tribunal_core::policy::context::parse_context;
 use tribunal_core::procedure::review::{Phase, Plan, State};
 use tribunal_core::prompt::RunWords;
-use tribunal_core::prompt::around::{Source, excerpts};
+use tribunal_core::prompt::around::{Excerpt, Source, called_elsewhere, definition, excerpts};
 use tribunal_core::prompt::brief::{Part, common_sections, shared};
 use tribunal_core::prompt::slices::{Focus, Slice, parts, slices};
+use tribunal_forge::git::Repository;
 use tribunal_forge::git::change::ReadChange;
 
 /// The change under review and everything that was said about it, read once for a seat.
@@ -97,7 +99,7 @@ impl Given {
     }
 
     /// The change as text, in parts of at most `limit` tokens.
-    pub fn shared_parts(&self, state: &State, plan: &Plan, limit: u64) -> Vec<SharedPart> {
+    pub fn shared_parts(&self, state: &State, plan: &Plan, repository: Option<&Repository>, limit: u64) -> Vec<SharedPart> {
         let words = RunWords::new(&state.request.nonce);
         let assignment = self.assignment(state, plan);
         let common = common_sections(&state.request.roles);
@@ -130,7 +132,10 @@ impl Given {
                     .filter_map(|file| Some(Source { file, text: file.new_text.as_deref()?, outline: outlines.get(&file.path)? }))
                     .collect();
                 // Context never outweighs the change, and a small change still gets the function around it.
-                let around = excerpts(&sources, (size / 2).max(MIN_CONTEXT).min(limit / 3));
+                let budget = (size / 2).max(MIN_CONTEXT).min(limit / 3);
+                let mut around = excerpts(&sources, budget);
+                let used: u64 = around.iter().map(|excerpt| estimate_tokens(&excerpt.text)).sum();
+                around.extend(elsewhere(repository, &self.head, &sources, budget.saturating_sub(used)));
                 SharedPart { text: shared(&assignment, &words, &common, Part { number, of }, &slices, &around), paths }
             })
             .collect()
@@ -139,6 +144,41 @@ impl Given {
 
 /// Tokens of context that even a one-line change may have.
 const MIN_CONTEXT: u64 = 1_500;
+
+/// Names that are looked up in the rest of the tree.
+const MOST_NAMES: usize = 12;
+
+/// Definitions, in files that the change does not touch, of what its new lines call. A name that is defined in several places says too little.
+fn elsewhere(repository: Option<&Repository>, head: &Sha, sources: &[Source<'_>], budget: u64) -> Vec<Excerpt> {
+    let Some(repository) = repository else { return Vec::new() };
+    let names = called_elsewhere(sources, MOST_NAMES);
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let places = repository.definitions(head, &names);
+    let mut left = budget;
+    let mut found = Vec::new();
+    for name in names {
+        let word = |text: &str| text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == name);
+        let mut here = places.iter().filter(|place| word(&place.text));
+        let (Some(place), None) = (here.next(), here.next()) else { continue };
+        if sources.iter().any(|source| source.file.path == place.path) {
+            continue;
+        }
+        let Some(language) = Language::of(&place.path) else { continue };
+        let Some(bytes) = repository.file_at(head, place.path.as_str()) else { continue };
+        let text = String::from_utf8_lossy(&bytes);
+        let outline = outline(language, &text);
+        let Some(symbol) = outline.symbols().iter().find(|symbol| symbol.start_line == place.line && symbol.name == name) else {
+            continue;
+        };
+        let excerpt = definition(&place.path, &text, symbol);
+        let cost = estimate_tokens(&excerpt.text);
+        if cost <= left {
+            left -= cost;
+            found.push(excerpt);
+        }
+    }
+    found
+}
 
 fn outline_of(file: &ChangedFile) -> Option<Outline> {
     Some(outline(file.language()?, file.new_text.as_deref()?))

@@ -47,7 +47,7 @@ impl Effects {
         let limit = config.map_or(1_000, |config| room(config, estimate_tokens(VERIFY) + estimate_tokens(&own)));
         let prepared = blocking(move || {
             let given = worker.given(&shared_state, patch)?;
-            let parts = given.shared_parts(&shared_state, plan(&shared_state)?, limit);
+            let parts = given.shared_parts(&shared_state, plan(&shared_state)?, worker.repository.as_deref(), limit);
             Ok::<_, String>((given, parts))
         })
         .await?;

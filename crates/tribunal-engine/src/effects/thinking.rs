@@ -58,7 +58,7 @@ impl Effects {
         let words = RunWords::new(&state.request.nonce);
         let own = own(&given.assignment(state, plan), &words, &common_sections(&state.request.roles), role);
         let limit = room(agent, estimate_tokens(SYSTEM) + estimate_tokens(&own));
-        let parts = given.shared_parts(state, plan, limit);
+        let parts = given.shared_parts(state, plan, self.repository.as_deref(), limit);
         Ok(Assigned { given, parts, own })
     }
 

@@ -493,3 +493,18 @@ fn a_repeated_canary_throws_the_answer_away() {
     assert!(reason.contains("canary"), "{reason}");
     assert!(!review.json.to_string().to_lowercase().contains("heron"), "{:#}", review.json);
 }
+
+/// Build 4: the definition of what a new line calls is shown, from wherever in the repository; nothing else of that file is.
+#[test]
+fn a_called_function_of_another_file_is_shown() {
+    let helpers = "def unrelated():\n    return 'nobody asked'\n\n\ndef price_of(item):\n    return item.cents / 100\n";
+    let sandbox = Sandbox::on_feature_from(&[("app.py", super::sandbox::CLEAN), ("lib/helpers.py", helpers)]);
+    sandbox.write("app.py", "def total(items):\n    return sum(price_of(item) for item in items)\n");
+    sandbox.commit("Work");
+    let server = ModelServer::start(Script::always(Reply::Echo));
+    configure(&sandbox, "openai-chat", &format!("{}/v1", server.url()), "");
+    review(&sandbox, &[]);
+    let prompt = server.requests()[0].body.to_string();
+    assert!(prompt.contains("=== AROUND lib/helpers.py ===") && prompt.contains("item.cents / 100"), "{prompt}");
+    assert!(!prompt.contains("nobody asked"));
+}
