@@ -1,6 +1,7 @@
 //! One question to an agent: what it costs ([`money`], [`usage`], [`price`]), how it can go wrong ([`fault`]), how long it may
 //! take ([`clocks`]).
 
+pub mod allowance;
 pub mod clocks;
 pub mod fault;
 pub mod money;

@@ -80,6 +80,26 @@ impl Fault {
         }
     }
 
+    /// Whether a server may have worked before it failed, and so may charge for it.
+    pub fn may_be_billed(&self) -> bool {
+        match self {
+            Fault::Credentials { .. }
+            | Fault::BadRequest { .. }
+            | Fault::TooLong { .. }
+            | Fault::OutOfQuota { .. }
+            | Fault::Busy { .. }
+            | Fault::Unreachable { .. } => false,
+            Fault::Refusal { .. }
+            | Fault::NoFirstByte { .. }
+            | Fault::Stalled { .. }
+            | Fault::OutOfTime { .. }
+            | Fault::CutOff { .. }
+            | Fault::Truncated { .. }
+            | Fault::Endless { .. }
+            | Fault::Nonsense { .. } => true,
+        }
+    }
+
     /// `attempt` counts from 0; `jitter` is any number, so that several callers do not come back together.
     pub fn remedy(&self, attempt: u32, jitter: u64) -> Remedy {
         match self {

@@ -14,6 +14,13 @@ const MIN_SECRET: usize = 8;
 /// This much of a value is as bad as the whole.
 const FRAGMENT: usize = 12;
 
+/// Variables that hold secrets are called so; paths and short words in them are not secrets.
+pub fn is_secret(name: &str, value: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    let named = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"].iter().any(|word| name.contains(word));
+    named && value.len() >= 12 && !value.contains(char::is_whitespace) && !value.starts_with(['/', '~', '.'])
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Leak {
     /// The run's canary: the agent repeats its instructions.

@@ -1,7 +1,9 @@
 //! The receipt: which head was read, how much of it, by whom, under which rules, and what came out. Without one there is no
 //! green (design rule 1).
 
+use crate::call::fault::{Fault, Remedy};
 use crate::call::money::Money;
+use crate::call::price::Price;
 use crate::call::usage::Usage;
 use crate::combine::verdict::{Outcome, Verdict};
 use crate::diff::change::FileStatus;
@@ -115,6 +117,15 @@ pub enum SeatState {
 }
 
 impl SeatState {
+    /// How a seat ends whose agent failed, after everything that asking again could do.
+    pub fn from_fault(fault: &Fault) -> SeatState {
+        match (fault, fault.remedy(u32::MAX, 0)) {
+            (Fault::OutOfTime { seconds }, _) => SeatState::TimedOut { after_seconds: *seconds },
+            (_, Remedy::Later { seconds }) => SeatState::Unavailable { reason: fault.to_string(), retry_after: seconds },
+            (_, Remedy::Fail | Remedy::Retry { .. }) => SeatState::Failed { reason: fault.to_string() },
+        }
+    }
+
     /// What went wrong, in a line.
     pub fn trouble(&self) -> Option<String> {
         match self {
@@ -144,6 +155,23 @@ pub enum Cost {
 }
 
 impl Cost {
+    /// What an agent says it cost, or what the price list says; tokens that nobody counted have no known cost.
+    pub fn of_answer(stated: Option<Money>, usage: &Usage, price: Option<&Price>) -> Cost {
+        match (stated, price) {
+            (Some(cost), _) => Cost::MicroUsd(cost),
+            (None, Some(price)) if !usage.is_nothing() => Cost::MicroUsd(price.cost(usage)),
+            (None, _) => Cost::Unknown,
+        }
+    }
+
+    /// A call that was turned away before any work cost nothing.
+    pub fn of_fault(fault: &Fault, usage: &Usage, price: Option<&Price>) -> Cost {
+        if usage.is_nothing() && !fault.may_be_billed() {
+            return Cost::MicroUsd(Money::ZERO);
+        }
+        Cost::of_answer(None, usage, price)
+    }
+
     pub fn words(self) -> String {
         match self {
             Cost::Free => "free".into(),

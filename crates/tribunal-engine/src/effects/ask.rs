@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 use tribunal_agent::model::schema::validate;
 use tribunal_core::budget::{Ask, Spent, admit, month_of};
-use tribunal_core::call::fault::{Fault, Remedy};
+use tribunal_core::call::allowance::worst_case;
 use tribunal_core::call::money::Money;
 use tribunal_core::call::usage::{Usage, estimate_tokens};
 use tribunal_core::call::{Answer, Question, Repair};
@@ -109,7 +109,7 @@ impl Agents {
         };
         let price = policy.prices.get(slot.agent);
         let input = [&question.system, &question.shared, &question.own].iter().map(|text| estimate_tokens(text)).sum::<u64>();
-        let worst = self.worst_case(agent, input + estimate_tokens(&question.schema.to_string()));
+        let worst = worst_case(agent, input + estimate_tokens(&question.schema.to_string()));
         let ask = Ask { cost: price.map(|price| price.most(worst.input, worst.output)), tokens: worst.input + worst.output };
         let row = self.row(slot, question, &ask);
         let admitted = self.ledger().reserve(&row, |spending| admit(&policy.budget, &spent(spending), &ask)).await?;
@@ -119,20 +119,12 @@ impl Agents {
         let answered = self.put(slot, agent, key.as_deref(), question, ask.cost, first_byte).await;
         let (said, usage, cost) = match answered {
             Ok(Answer { text, usage, stated_cost }) => {
-                let cost = match stated_cost {
-                    Some(cost) => Cost::MicroUsd(cost),
-                    None if usage.is_nothing() => Cost::Unknown,
-                    None => price.map_or(Cost::Unknown, |price| Cost::MicroUsd(price.cost(&usage))),
-                };
+                let cost = Cost::of_answer(stated_cost, &usage, price);
                 (Ok(text), usage, cost)
             }
             Err((fault, usage)) => {
-                let cost = match (usage.is_nothing(), price) {
-                    (true, _) if was_not_billed(&fault) => Cost::MicroUsd(Money::ZERO),
-                    (false, Some(price)) => Cost::MicroUsd(price.cost(&usage)),
-                    (true, _) | (false, None) => Cost::Unknown,
-                };
-                (Err(state_of(&fault)), usage, cost)
+                let cost = Cost::of_fault(&fault, &usage, price);
+                (Err(SeatState::from_fault(&fault)), usage, cost)
             }
         };
         let kept = said.as_ref().ok().map(|text| Kept { text: text.clone(), usage, cost });
@@ -189,34 +181,5 @@ fn spent(spending: Spending) -> Spent {
         case: money(spending.case),
         month: money(spending.month),
         run_tokens: u64::try_from(spending.run_tokens).unwrap_or(0),
-    }
-}
-
-/// A request that a server turned away before any work.
-fn was_not_billed(fault: &Fault) -> bool {
-    match fault {
-        Fault::Credentials { .. }
-        | Fault::BadRequest { .. }
-        | Fault::TooLong { .. }
-        | Fault::OutOfQuota { .. }
-        | Fault::Busy { .. }
-        | Fault::Unreachable { .. } => true,
-        Fault::Refusal { .. }
-        | Fault::NoFirstByte { .. }
-        | Fault::Stalled { .. }
-        | Fault::OutOfTime { .. }
-        | Fault::CutOff { .. }
-        | Fault::Truncated { .. }
-        | Fault::Endless { .. }
-        | Fault::Nonsense { .. } => false,
-    }
-}
-
-/// The agents have already asked again where that could help.
-fn state_of(fault: &Fault) -> SeatState {
-    match (fault, fault.remedy(u32::MAX, 0)) {
-        (Fault::OutOfTime { seconds }, _) => SeatState::TimedOut { after_seconds: *seconds },
-        (_, Remedy::Later { seconds }) => SeatState::Unavailable { reason: fault.to_string(), retry_after: seconds },
-        (_, Remedy::Fail | Remedy::Retry { .. }) => SeatState::Failed { reason: fault.to_string() },
     }
 }

@@ -2,11 +2,11 @@
 
 use super::ask::Slot;
 use super::given::plan;
-use super::thinking::room;
 use super::{Effects, blocking};
 use crate::{EngineError, Progress};
 use std::sync::Arc;
 use tribunal_core::call::Question;
+use tribunal_core::call::allowance::room;
 use tribunal_core::call::usage::estimate_tokens;
 use tribunal_core::combine::finding::Finding;
 use tribunal_core::combine::opinion::{CheckedOpinion, Opinion, Opinions};

@@ -8,6 +8,7 @@ use crate::{EngineError, Progress};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use tribunal_core::call::Question;
+use tribunal_core::call::allowance::room;
 use tribunal_core::call::usage::estimate_tokens;
 use tribunal_core::findings::admit::{AdmittedReport, Gate, admit};
 use tribunal_core::findings::report::{Report, Unread, join};
@@ -175,21 +176,4 @@ impl Effects {
 
 pub(super) fn role<'a>(seat: &Seat, state: &'a State) -> Result<&'a Role, String> {
     state.request.roles.iter().find(|role| role.name == seat.role).ok_or_else(|| "the role is unknown".to_owned())
-}
-
-/// A part beyond this is read less carefully, whatever a model's window holds.
-const LARGEST_PART: u64 = 60_000;
-const SMALLEST_PART: u64 = 500;
-
-/// Tokens that are left for the change itself.
-pub(super) fn room(agent: &AgentConfig, fixed: u64) -> u64 {
-    let (window, output) = match agent.means() {
-        Means::Model(_, config) => (config.context_tokens.unwrap_or(128_000), config.max_output_tokens.unwrap_or(16_000)),
-        Means::Cli(_, config) => (config.context_tokens.unwrap_or(100_000), 16_000),
-        Means::Rules | Means::Command | Means::Sarif => (128_000, 16_000),
-    };
-    // The schema, the headings, and what an estimate may be off by.
-    let reserve = fixed + 3_000;
-    // A third of the part may come on top as context.
-    (window.saturating_sub(output.min(window / 4)).saturating_sub(reserve) * 3 / 4).clamp(SMALLEST_PART, LARGEST_PART)
 }

@@ -14,7 +14,7 @@ use tribunal_core::call::money::Money;
 use tribunal_core::call::usage::Usage;
 use tribunal_core::call::{Answer, Question};
 use tribunal_core::findings::key::sha256_hex;
-use tribunal_core::findings::leak::Watch;
+use tribunal_core::findings::leak::{Watch, is_secret};
 use tribunal_core::ids::{AgentName, RunId};
 use tribunal_core::policy::agents::{AgentConfig, Means};
 use tribunal_store::Ledger;
@@ -84,21 +84,6 @@ impl Agents {
         let environment = std::env::vars().filter(|(name, value)| is_secret(name, value)).map(|(_, value)| value);
         let values: Vec<String> = held.chain(environment).collect();
         Watch::new(values.iter().map(String::as_str), canary)
-    }
-
-    /// The most that one question may take, in tokens.
-    pub fn worst_case(&self, agent: &AgentConfig, input: u64) -> Usage {
-        match agent.means() {
-            Means::Model(_, config) => {
-                Usage { input, output: config.max_output_tokens.unwrap_or(DEFAULT_OUTPUT), ..Usage::default() }
-            }
-            // A CLI sends its prompt again with every turn, and its own instructions with it.
-            Means::Cli(_, config) => {
-                let turns = u64::from(config.max_turns.unwrap_or(DEFAULT_TURNS));
-                Usage { input: (input + CLI_PREAMBLE) * turns.min(8), output: DEFAULT_OUTPUT, ..Usage::default() }
-            }
-            Means::Rules | Means::Command | Means::Sarif => Usage::default(),
-        }
     }
 
     pub(super) async fn put(
@@ -173,18 +158,4 @@ fn ask_with_patience(agent: &CliAgent<'_>, question: &Question) -> Result<Answer
         },
         answered => answered,
     }
-}
-
-pub const DEFAULT_OUTPUT: u64 = 16_000;
-pub const DEFAULT_TURNS: u32 = 24;
-/// Tokens of instructions and tools that a CLI adds to a prompt.
-const CLI_PREAMBLE: u64 = 12_000;
-
-/// Variables that hold secrets are called so; paths and short words in them are not secrets.
-fn is_secret(name: &str, value: &str) -> bool {
-    let named = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"]
-        .iter()
-        .any(|word| name.to_ascii_uppercase().contains(word));
-    let shaped = value.len() >= 12 && !value.contains(char::is_whitespace) && !value.starts_with(['/', '~', '.']);
-    named && shaped
 }
