@@ -19,4 +19,5 @@ pub mod policy;
 pub mod procedure;
 pub mod prompt;
 pub mod publish;
+pub mod pull;
 pub mod report;

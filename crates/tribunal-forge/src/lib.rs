@@ -1,5 +1,7 @@
-//! Where changes come from, and later where words go. The only crate that will ever hold forge tokens.
+//! Where changes come from and where words go: git, and the forges. The only crate that holds forge tokens.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 pub mod git;
+pub mod http;
+pub mod port;

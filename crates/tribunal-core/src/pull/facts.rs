@@ -1,0 +1,164 @@
+//! What a forge says about a pull request, its author, its checks and its issues.
+
+use crate::ids::Sha;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Who did something. Ids, because a login can be renamed and given to somebody else (CF-10).
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+pub struct Account {
+    pub id: String,
+    pub login: String,
+    pub kind: AccountKind,
+}
+
+impl Account {
+    /// The same account, whatever it is called today.
+    pub fn is(&self, other: &Account) -> bool {
+        self.id == other.id
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum AccountKind {
+    Person,
+    Bot,
+    /// Treated as a person (CF-10).
+    Unknown,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Pull {
+    pub number: u64,
+    pub title: String,
+    pub body: String,
+    pub author: Account,
+    pub state: PullState,
+    pub draft: bool,
+    pub head: Tip,
+    pub base: Tip,
+    /// Head and base are in different repositories, or the head's is gone.
+    pub is_fork: bool,
+    pub labels: Vec<String>,
+    pub url: String,
+    /// As the forge writes it; only ever compared with itself.
+    pub updated_at: String,
+    pub mergeable: Mergeable,
+    /// How many files the forge counts, where it does; a diff of none must not pass for an empty one.
+    pub changed_files: Option<u64>,
+}
+
+/// One end of a pull request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Tip {
+    pub branch: String,
+    pub sha: Sha,
+    /// `owner/name`; nothing when the fork was deleted.
+    pub repository: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum PullState {
+    Open,
+    Closed,
+    Merged,
+}
+
+impl PullState {
+    pub fn word(self) -> &'static str {
+        match self {
+            PullState::Open => "open",
+            PullState::Closed => "closed",
+            PullState::Merged => "merged",
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Mergeable {
+    Yes,
+    Conflict,
+    /// Draft, missing approval, protected branch, and whatever else a forge calls blocked.
+    Blocked,
+    /// Not computed yet.
+    Unknown,
+}
+
+/// What an account may do in a repository, from less to more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Permission {
+    None,
+    Read,
+    Triage,
+    Write,
+    Admin,
+}
+
+impl Permission {
+    pub fn may_write(self) -> bool {
+        self >= Permission::Write
+    }
+}
+
+/// A status or a check run at a commit: the latest of its name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Check {
+    pub name: String,
+    pub state: CheckState,
+    pub description: String,
+    pub url: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum CheckState {
+    Pending,
+    Success,
+    Failure,
+    /// It did not come to a result.
+    Error,
+    /// Left out on purpose; counts as met.
+    Skipped,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Issue {
+    pub number: u64,
+    pub title: String,
+    pub body: String,
+    pub author: Account,
+    pub open: bool,
+    pub labels: Vec<String>,
+    pub url: String,
+}
+
+/// Which pull requests to list.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PullFilter {
+    /// Branch of the same repository that is asked to be merged.
+    pub head_branch: Option<String>,
+    pub label: Option<String>,
+    /// Closed and merged ones too.
+    pub all_states: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum MergeMethod {
+    Squash,
+    Merge,
+    Rebase,
+}
+
+/// A merge is always bound to the head that was looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MergeOrder {
+    pub head: Sha,
+    pub method: MergeMethod,
+    pub title: String,
+    pub message: String,
+}

@@ -1,0 +1,112 @@
+//! The forge port: small traits, one for each thing that one does on a forge. Five forges implement them all; what one of them
+//! cannot do it says in its [`Capabilities`], and answers [`ForgeFault::Unsupported`] if it is asked all the same.
+//!
+//! Every `Err` of a write says whether the write may have happened ([`ForgeFault::is_uncertain`]). Nothing in here sends a write
+//! twice.
+
+use async_trait::async_trait;
+use tribunal_core::ids::Sha;
+use tribunal_core::pull::capability::Capabilities;
+use tribunal_core::pull::facts::{Account, Check, Issue, MergeOrder, Permission, Pull, PullFilter};
+use tribunal_core::pull::fault::ForgeFault;
+use tribunal_core::pull::place::Project;
+use tribunal_core::pull::talk::{
+    Comment, Emoji, NewCheckRun, NewIssue, NewPull, NewReview, NewStatus, Reaction, ReactionTarget, Review, Submitted, Thread,
+};
+
+pub type Answered<T> = Result<T, ForgeFault>;
+
+#[async_trait]
+pub trait Read: Send + Sync {
+    fn project(&self) -> &Project;
+    /// Asked once, then known.
+    async fn capabilities(&self) -> Answered<Capabilities>;
+    /// Whom the token speaks for.
+    async fn identity(&self) -> Answered<Account>;
+    async fn pull(&self, number: u64) -> Answered<Pull>;
+    async fn pulls(&self, filter: &PullFilter) -> Answered<Vec<Pull>>;
+    async fn permission(&self, account: &Account) -> Answered<Permission>;
+    /// Has this account had something merged here before?
+    async fn has_contributed(&self, account: &Account) -> Answered<bool>;
+    /// Where git finds the change.
+    fn source(&self, pull: &Pull) -> GitSource;
+}
+
+/// What to fetch, and from where. Always from the base repository: it has the head of a deleted fork too.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GitSource {
+    pub url: String,
+    pub head_ref: String,
+    pub base_ref: String,
+    /// `Authorization` for git over HTTP; never shown.
+    pub authorization: Option<String>,
+}
+
+#[async_trait]
+pub trait Discuss: Send + Sync {
+    /// Every page, oldest first.
+    async fn comments(&self, number: u64) -> Answered<Vec<Comment>>;
+    async fn comment(&self, number: u64, body: &str) -> Answered<Comment>;
+    async fn edit_comment(&self, number: u64, id: &str, body: &str) -> Answered<()>;
+    async fn delete_comment(&self, number: u64, id: &str) -> Answered<()>;
+}
+
+#[async_trait]
+pub trait ReviewPull: Send + Sync {
+    /// Every page, oldest first; our own pending ones too.
+    async fn reviews(&self, number: u64) -> Answered<Vec<Review>>;
+    /// Every page, oldest first, with all their comments.
+    async fn threads(&self, number: u64) -> Answered<Vec<Thread>>;
+    async fn submit(&self, number: u64, review: &NewReview) -> Answered<Submitted>;
+    /// Removes a review of ours that was never submitted.
+    async fn delete_pending(&self, number: u64, review: &str) -> Answered<()>;
+    async fn reply(&self, number: u64, thread: &Thread, body: &str) -> Answered<()>;
+}
+
+#[async_trait]
+pub trait Resolve: Send + Sync {
+    async fn resolve(&self, number: u64, thread: &Thread) -> Answered<()>;
+    async fn unresolve(&self, number: u64, thread: &Thread) -> Answered<()>;
+}
+
+#[async_trait]
+pub trait CheckCommit: Send + Sync {
+    /// The latest of each name, statuses and check runs together.
+    async fn checks(&self, sha: &Sha) -> Answered<Vec<Check>>;
+    async fn set_status(&self, sha: &Sha, status: &NewStatus) -> Answered<()>;
+    async fn check_run(&self, sha: &Sha, run: &NewCheckRun) -> Answered<()>;
+}
+
+#[async_trait]
+pub trait Merge: Send + Sync {
+    /// Opens a pull request.
+    async fn open(&self, pull: &NewPull) -> Answered<Pull>;
+    /// Refused when the head is not the one that the order names.
+    async fn merge(&self, number: u64, order: &MergeOrder) -> Answered<()>;
+    async fn update_branch(&self, number: u64, head: &Sha) -> Answered<()>;
+    async fn close(&self, number: u64) -> Answered<()>;
+}
+
+#[async_trait]
+pub trait Issues: Send + Sync {
+    async fn issue(&self, number: u64) -> Answered<Issue>;
+    async fn find_issues(&self, words: &str) -> Answered<Vec<Issue>>;
+    async fn create_issue(&self, issue: &NewIssue) -> Answered<Issue>;
+    async fn close_issue(&self, number: u64) -> Answered<()>;
+    /// Adds a label to an issue or a pull request; an unknown label is made.
+    async fn add_label(&self, number: u64, label: &str) -> Answered<()>;
+    async fn remove_label(&self, number: u64, label: &str) -> Answered<()>;
+    /// Asks people to review, by login.
+    async fn request_review(&self, number: u64, logins: &[String]) -> Answered<()>;
+}
+
+#[async_trait]
+pub trait React: Send + Sync {
+    async fn reactions(&self, number: u64, target: &ReactionTarget) -> Answered<Vec<Reaction>>;
+    async fn react(&self, number: u64, target: &ReactionTarget, emoji: Emoji) -> Answered<()>;
+}
+
+/// A forge, whole.
+pub trait Forge: Read + Discuss + ReviewPull + Resolve + CheckCommit + Merge + Issues + React {}
+
+impl<T: Read + Discuss + ReviewPull + Resolve + CheckCommit + Merge + Issues + React> Forge for T {}
