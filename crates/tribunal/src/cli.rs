@@ -227,6 +227,13 @@ pub enum FailLevelArg {
 #[derive(Debug, Args)]
 #[group(skip)]
 pub struct ReviewArgs {
+    /// A pull request: its number, owner/name#number, its address, or @ for the current branch's. Without one the change in this
+    /// checkout is reviewed, and nothing is posted
+    #[arg(value_name = "PR", conflicts_with_all = ["base", "committed", "staged", "commit", "range", "diff_file", "stdin", "resume"])]
+    pub pull: Option<String>,
+    /// Review the pull request, but post nothing
+    #[arg(long, requires = "pull")]
+    pub no_publish: bool,
     /// Compare with this branch or commit instead of the default branch
     #[arg(long, value_name = "REF", conflicts_with_all = ["staged", "commit", "range", "diff_file", "stdin"])]
     pub base: Option<String>,
@@ -285,7 +292,8 @@ pub struct ReviewArgs {
     /// Give the answers that agents gave in an earlier run instead of asking them
     #[arg(long, value_name = "RUN", conflicts_with = "resume")]
     pub play: Option<String>,
-    /// Say what would be reviewed, by whom and what it may cost, and stop
+    /// Say what would be reviewed, by whom and what it may cost, and stop. For a pull request: review it, and print exactly what
+    /// would be posted instead of posting it
     #[arg(long, conflicts_with = "resume")]
     pub dry_run: bool,
     #[command(flatten)]

@@ -59,9 +59,13 @@ impl Effects {
 pub(super) fn plan(state: &State) -> Result<&Plan, String> {
     match &state.phase {
         Phase::Reviewing(reviewing) | Phase::Verifying(reviewing) => Ok(&reviewing.plan),
-        Phase::Reading | Phase::Done(_) | Phase::Noop { .. } | Phase::NotRun { .. } | Phase::Failed { .. } => {
-            Err("the run is not under review".into())
-        }
+        Phase::Reading
+        | Phase::Publishing(_)
+        | Phase::Declining { .. }
+        | Phase::Done(_)
+        | Phase::Noop { .. }
+        | Phase::NotRun { .. }
+        | Phase::Failed { .. } => Err("the run is not under review".into()),
     }
 }
 

@@ -4,7 +4,7 @@ use super::{ChangeRead, Publishing, SeatAnswer, Spend};
 use crate::combine::dismissal;
 use crate::combine::finding::Finding;
 use crate::combine::verdict::{outcome, status, tier, verdict};
-use crate::ids::AgentName;
+use crate::ids::{AgentName, Sha};
 use crate::plan::panel::{Panel, Seat};
 use crate::policy::config::RULES_AGENT;
 use crate::publish::summary::{Partial, summary_line};
@@ -20,6 +20,10 @@ use std::collections::BTreeMap;
 pub struct PullRun {
     pub subject: PullSubject,
     pub author: Account,
+    /// When the forge last saw something happen on it.
+    pub updated_at: String,
+    /// Where the repository's own configuration, roles and rules were read.
+    pub base_tip: Sha,
     /// False with `--no-publish`.
     pub publish: bool,
     /// Agents that this author's change is not given to, and why.
@@ -38,11 +42,8 @@ pub struct PullRead {
 pub fn withhold(pull: Option<&PullRun>, panel: &mut Panel) -> BTreeMap<String, SeatAnswer> {
     let mut answers = BTreeMap::new();
     let Some(pull) = pull else { return answers };
-    let withheld: Vec<(Seat, String)> = panel
-        .seats
-        .iter()
-        .filter_map(|seat| Some((seat.clone(), pull.withheld.get(&seat.agent)?.clone())))
-        .collect();
+    let withheld: Vec<(Seat, String)> =
+        panel.seats.iter().filter_map(|seat| Some((seat.clone(), pull.withheld.get(&seat.agent)?.clone()))).collect();
     for (seat, reason) in withheld {
         let has_rules = panel.seats.iter().any(|other| other.role == seat.role && other.agent.as_str() == RULES_AGENT);
         if !has_rules {
@@ -97,9 +98,8 @@ fn judge(document: &mut Document) {
 pub fn with_shortfall(reason: String, publication: &Publication) -> String {
     match &publication.end {
         PublicationEnd::Failed { reason: why, .. } => format!("{reason}; and its status could not be set: {why}"),
-        PublicationEnd::Published
-        | PublicationEnd::HeadMoved { .. }
-        | PublicationEnd::Closed
-        | PublicationEnd::ForeignDraft => reason,
+        PublicationEnd::Published | PublicationEnd::HeadMoved { .. } | PublicationEnd::Closed | PublicationEnd::ForeignDraft => {
+            reason
+        }
     }
 }
