@@ -19,7 +19,7 @@ const OURS: [(&str, &[&str]); 7] = [
 ];
 
 /// All that the core may use from outside: data, errors, small pure parsers.
-const CORE_MAY_USE: [&str; 13] = [
+const CORE_MAY_USE: [&str; 14] = [
     "base64",
     "diffy",
     "globset",
@@ -33,6 +33,7 @@ const CORE_MAY_USE: [&str; 13] = [
     "sha2",
     "thiserror",
     "toml",
+    "whatlang",
 ];
 
 /// Words that have no place in pure code.

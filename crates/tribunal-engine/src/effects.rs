@@ -121,7 +121,8 @@ impl Effects {
         let worker = Arc::clone(&self);
         let read = blocking(move || -> Result<ChangeRead, GitError> {
             let change = worker.change(&state, patch)?;
-            let last = known.last.map(|last| worker.last_known(&state, last));
+            let keep = state.request.pull.is_some() || !known.dismissals.is_empty();
+            let last = known.last.map(|last| worker.last_known(&state, last, keep));
             Ok(ChangeRead {
                 files: change.files.clone(),
                 has_repo: matches!(state.request.target, Target::Trees { .. }),
@@ -203,7 +204,7 @@ impl Effects {
         text(new).or_else(|| apply_hunks(&text(old)?, &file.hunks))
     }
 
-    fn last_known(&self, state: &State, last: Last) -> LastKnown {
+    fn last_known(&self, state: &State, last: Last, keep_document: bool) -> LastKnown {
         let Last { document, iteration, history, proved } = last;
         let (base, head) = (state.request.target.base(), state.request.target.head());
         let repository = self.repository.as_ref();
@@ -231,7 +232,7 @@ impl Effects {
             changed_since,
             renamed: renamed.unwrap_or_default(),
             history: remember(history, PastReview::of(&document)),
-            document: state.request.pull.is_some().then(|| Box::new(document)),
+            document: keep_document.then(|| Box::new(document)),
         }
     }
 

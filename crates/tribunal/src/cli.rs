@@ -39,6 +39,10 @@ pub enum Command {
     /// Review a change: the current branch, what is staged, a commit, a range, or a diff
     #[command(after_help = EXIT_CODES)]
     Review(Box<ReviewArgs>),
+    /// Post a review that was made elsewhere with --no-publish
+    Publish(PublishArgs),
+    /// Say that a finding is known and accepted, and why
+    Dismiss(DismissArgs),
     /// List earlier reviews of this repository
     History {
         /// How many, newest first
@@ -222,6 +226,63 @@ pub enum FailLevelArg {
     #[value(name = "P3", alias = "p3")]
     P3,
     Never,
+}
+
+#[derive(Debug, Args)]
+pub struct PublishArgs {
+    /// The JSON document that `tribunal review PR --no-publish --format json --output FILE` wrote
+    pub receipt: PathBuf,
+    /// The pull request it must be of; the receipt names it otherwise
+    #[arg(value_name = "PR")]
+    pub pull: Option<String>,
+    /// Print exactly what would be posted instead of posting it
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct DismissArgs {
+    /// The finding's name, such as F3
+    pub finding: String,
+    /// The pull request; without one the last review of this checkout is meant
+    #[arg(value_name = "PR")]
+    pub pull: Option<String>,
+    /// Why it does not matter; shown with the finding
+    #[arg(long)]
+    pub reason: String,
+    /// Print what would be posted instead of posting it
+    #[arg(long, requires = "pull")]
+    pub dry_run: bool,
+}
+
+impl ReviewArgs {
+    /// As if nothing had been typed.
+    pub fn plain() -> Self {
+        ReviewArgs {
+            pull: None,
+            no_publish: false,
+            base: None,
+            committed: false,
+            staged: false,
+            commit: None,
+            range: None,
+            diff_file: None,
+            stdin: false,
+            mode: ModeArg::Auto,
+            spec: Vec::new(),
+            test_direction: None,
+            context: None,
+            fail_level: None,
+            skip: Vec::new(),
+            resume: None,
+            agent: None,
+            budget: None,
+            record: false,
+            play: None,
+            dry_run: false,
+            output: OutputArgs { format: Format::Text, output: None },
+        }
+    }
 }
 
 #[derive(Debug, Args)]

@@ -281,6 +281,8 @@ pub const CODES: &[(&str, &str)] = &[
     ("no-forge", "It is not clear which forge is meant, or it cannot be reached with this configuration."),
     ("no-token", "No token could be read for the forge."),
     ("no-pull-request", "What was typed names no pull request, or no open one."),
+    ("unknown-finding", "The last review has no such finding, or the dismissal lacks a reason."),
+    ("bad-receipt", "The file is no receipt of a pull request's review."),
     ("not-open", "The pull request is closed or merged; nothing is posted on it."),
     ("fetch-failed", "git could not fetch the change from the forge. Nothing was reviewed."),
     ("forge-unreachable", "No connection to the forge. Nothing was posted."),

@@ -54,7 +54,10 @@ fn prose(text: &str) -> String {
         }
         kept.push(' ');
     }
-    kept.split_whitespace().filter(|word| !word.contains("://") && !word.contains('`') && !word.contains('/')).collect::<Vec<_>>().join(" ")
+    kept.split_whitespace()
+        .filter(|word| !word.contains("://") && !word.contains('`') && !word.contains('/'))
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 #[cfg(test)]
@@ -66,7 +69,8 @@ mod tests {
     fn the_language_is_the_description_s() {
         let german = "Dieser Vorschlag behebt einen Fehler beim Einlesen der Rechnungen, der seit dem letzten Update auftritt.";
         let english = "This change repairs the reading of invoices, which has been broken since the last update of the library.";
-        let french = "Cette modification corrige la lecture des factures, qui ne fonctionnait plus depuis la dernière mise à jour.";
+        let french =
+            "Cette modification corrige la lecture des factures, qui ne fonctionnait plus depuis la dernière mise à jour.";
         assert_eq!(language_of([german]), Some("German"));
         assert_eq!(language_of([english, german]), None);
         assert_eq!(language_of(["fixes #7", french]), Some("French"));

@@ -84,6 +84,7 @@ impl Given {
             spec: state.request.spec.as_deref(),
             test_direction: state.request.test_direction.as_ref(),
             context: Some(self.context.as_str()).filter(|text| !text.is_empty()),
+            language: state.request.pull.as_ref().and_then(|pull| pull.language.as_deref()),
             prior_findings: &self.prior,
             prior_clean: &plan.prior_clean,
             prior_fix_range: self.range.as_deref(),

@@ -47,6 +47,8 @@ impl OnForge {
         match memory {
             Some(memory) => {
                 known.names.extend(memory.names.clone());
+                let waved = memory.document.findings.iter().filter_map(|finding| Some((finding.id, finding.dismissed.clone()?)));
+                known.dismissals.extend(waved.map(|(id, dismissed)| Dismissal { id, dismissed }));
                 known.last = Some(self.last(memory, known.last));
             }
             // What the ledger knows was never shown, or is shown no more.

@@ -83,6 +83,11 @@ impl Repository {
         }
     }
 
+    /// Who commits here.
+    pub fn user_name(&self) -> Option<String> {
+        self.run_text(["config", "--get", "user.name"]).ok().filter(|name| !name.is_empty())
+    }
+
     /// Where the remotes are, `origin` first, then `upstream`.
     pub fn remote_urls(&self) -> Vec<String> {
         let listed = self.run_text(["config", "--get-regexp", r"^remote\..*\.url$"]).unwrap_or_default();

@@ -31,10 +31,17 @@ pub async fn run(args: &ReviewArgs, quiet: bool) -> Result<u8, Situation> {
     match &args.resume {
         Some(named) => resume(args, named, repository, quiet).await,
         None => match &args.pull {
-            Some(asked) => pull::begin(args, &asked.parse()?, repository, quiet).await,
+            Some(asked) => pull::begin(args, &asked.parse()?, repository, None, quiet).await,
             None => begin(args, repository, quiet).await,
         },
     }
+}
+
+/// Publishes what another job has found, with a review of our own around it.
+pub async fn publish(args: &ReviewArgs, receipt: Document, quiet: bool) -> Result<u8, Situation> {
+    let repository = workspace::discover_optional()?.map(Arc::new);
+    let asked = args.pull.as_deref().unwrap_or_default().parse()?;
+    pull::begin(args, &asked, repository, Some(receipt), quiet).await
 }
 
 async fn begin(args: &ReviewArgs, repository: Option<Arc<Repository>>, quiet: bool) -> Result<u8, Situation> {

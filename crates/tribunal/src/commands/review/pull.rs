@@ -1,6 +1,6 @@
 //! `tribunal review PR`
 
-use super::{finish, flag_layer, nonce, recording, request, unless_interrupted};
+use super::{finish, flag_layer, recording, request, unless_interrupted};
 use crate::cli::ReviewArgs;
 use crate::situation::{Situation, exit};
 use crate::terminal::{out, progress};
@@ -10,14 +10,20 @@ use crate::workspace::target::Chosen;
 use crate::workspace::{self, Person, Setup};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use tribunal_core::findings::key::sha256_hex;
+use tribunal_core::findings::role::When;
 use tribunal_core::ids::{AgentName, Sha};
+use tribunal_core::plan::spec::{linked_issue, spec_in};
+use tribunal_core::policy::agents::Means;
 use tribunal_core::policy::trust::{Author, Standing};
-use tribunal_core::procedure::review::pull::PullRun;
+use tribunal_core::procedure::review::pull::{Brought, PullRun};
 use tribunal_core::procedure::review::{Phase, Request, State, Target};
+use tribunal_core::prompt::language::language_of;
 use tribunal_core::publish::reconcile::Write;
 use tribunal_core::pull::command::{Command, commands};
 use tribunal_core::pull::facts::{Pull, PullState};
 use tribunal_core::pull::place::{Asked, ForgeKind};
+use tribunal_core::report::document::Document;
 use tribunal_core::report::publication::{PublicationEnd, PullSubject};
 use tribunal_engine::effects::Effects;
 use tribunal_engine::effects::ask::Agents;
@@ -36,7 +42,13 @@ struct AtHand {
     merge_base: Sha,
 }
 
-pub async fn begin(args: &ReviewArgs, asked: &Asked, here: Option<Arc<Repository>>, quiet: bool) -> Result<u8, Situation> {
+pub async fn begin(
+    args: &ReviewArgs,
+    asked: &Asked,
+    here: Option<Arc<Repository>>,
+    receipt: Option<Document>,
+    quiet: bool,
+) -> Result<u8, Situation> {
     let personal = workspace::personal_config()?;
     let connected = connect(asked, here.as_deref(), &personal.forge).await?;
     let at_hand = fetch(connected, here.clone()).await?;
@@ -45,14 +57,19 @@ pub async fn begin(args: &ReviewArgs, asked: &Asked, here: Option<Arc<Repository
     if let Some(agent) = &args.agent {
         setup.play_all(agent)?;
     }
-    let pull = pull_run(args, &at_hand, &setup).await?;
+    let mut pull = pull_run(args, &at_hand, &setup).await?;
+    pull.brought = receipt.map(|receipt| brought(receipt, &at_hand, &setup)).transpose()?;
     let chosen = chosen(&at_hand);
     let mut request = request(args, &setup, &chosen)?;
+    request.spec = request.spec.or_else(|| spec_of(&at_hand.pull, &setup));
     if at_hand.pull.draft {
         request.notices.push("This is a draft.".into());
     }
+    if let Some(brought) = &pull.brought {
+        // Another job's findings make it another review.
+        request.fingerprint = sha256_hex(format!("{}\n{}", request.fingerprint, brought.run).as_bytes());
+    }
     request.pull = Some(pull);
-    request.nonce = nonce();
 
     let ledger = workspace::open_ledger(&workspace::ledger_folder(here.as_deref())).await?;
     let reporter = progress::Reporter::new(quiet);
@@ -83,6 +100,20 @@ pub async fn begin(args: &ReviewArgs, asked: &Asked, here: Option<Arc<Repository
         print_writes(&writes)?;
     }
     end(state, &ledger, args, quiet).await
+}
+
+/// What a receipt adds: findings whose evidence stands in the change as it is read here.
+fn brought(receipt: Document, at_hand: &AtHand, setup: &Setup) -> Result<Brought, Situation> {
+    if receipt.head != at_hand.pull.head.sha {
+        return Err(Situation::new(
+            "head-moved",
+            exit::NOT_YET,
+            format!("the receipt is of {}, and the head is now {}", receipt.head.short(), at_hand.pull.head.sha.short()),
+        )
+        .help("review the new head; nothing was posted"));
+    }
+    let read = at_hand.repository.read_change(&at_hand.merge_base, &at_hand.pull.head.sha, setup.policy.max_bytes)?;
+    Ok(Brought::from_receipt(receipt, &read.change))
 }
 
 /// Goes on with a run of a pull request.
@@ -162,6 +193,15 @@ fn clone_folder(connected: &Connected) -> std::path::PathBuf {
     Person::here().cache.join("git").join(name(project.host())).join(format!("{}.git", name(&project.path)))
 }
 
+/// PR-39: the description's own goal or requirement section, where somebody on the panel can read a spec. Rules cannot, and nobody
+/// asked for it by name, so they are not called to fail at it.
+fn spec_of(pull: &Pull, setup: &Setup) -> Option<String> {
+    let auditors = setup.roles.iter().filter(|role| role.when == When::HasSpec).map(|role| &role.name);
+    let players = auditors.filter_map(|role| setup.policy.panel.get(role)).flatten();
+    let mut means = players.filter_map(|player| setup.policy.agents.get(&player.agent)).map(|agent| agent.means());
+    means.any(|means| !matches!(means, Means::Rules)).then(|| spec_in(&pull.body)).flatten()
+}
+
 fn chosen(at_hand: &AtHand) -> Chosen {
     let place = &at_hand.connected.place;
     Chosen {
@@ -184,9 +224,22 @@ async fn pull_run(args: &ReviewArgs, at_hand: &AtHand, setup: &Setup) -> Result<
         author: pull.author.clone(),
         updated_at: pull.updated_at.clone(),
         base_tip: base_tip.clone(),
+        language: language(connected, pull).await,
+        brought: None,
         publish: !args.no_publish,
         withheld: withheld(connected, pull, setup).await?,
     })
+}
+
+/// PR-83: the description's language, then the linked issue's. A linked issue that cannot be read leaves English.
+async fn language(connected: &Connected, pull: &Pull) -> Option<String> {
+    if let Some(found) = language_of([pull.body.as_str()]) {
+        return Some(found.to_owned());
+    }
+    let has_prose = pull.body.chars().filter(|c| c.is_alphabetic()).count() >= 40;
+    let number = linked_issue(&pull.body).filter(|_| !has_prose)?;
+    let issue = connected.forge.issue(number).await.ok()?;
+    language_of([issue.body.as_str()]).map(str::to_owned)
 }
 
 /// Agents that this author's change is not given to. Nothing is looked up while the rules play alone.
@@ -196,7 +249,7 @@ async fn withheld(connected: &Connected, pull: &Pull, setup: &Setup) -> Result<B
     let verifier = policy.verify.iter().map(|verify| &verify.agent);
     let agents: BTreeMap<&AgentName, _> =
         playing.chain(verifier).filter_map(|name| Some((name, policy.agents.get(name)?.means()))).collect();
-    if agents.values().all(|means| matches!(means, tribunal_core::policy::agents::Means::Rules)) || !pull.is_fork {
+    if agents.values().all(|means| matches!(means, Means::Rules)) || !pull.is_fork {
         return Ok(BTreeMap::new());
     }
     let permission = connected.forge.permission(&pull.author).await?;
