@@ -1,7 +1,7 @@
 //! One call to the API: who asks, about which project, with which words.
 
 use crate::state::Quirk;
-use fake_forge_base::{Base, Level, Paged, Repository, Reply, Request, User, page};
+use fake_forge_base::{Base, Level, Paged, Reply, Repository, Request, User, page};
 use serde_json::{Value, json};
 
 pub struct Call<'a> {

@@ -2,7 +2,7 @@
 
 use crate::call::{Call, missing, not_found};
 use crate::notes::{new_note, too_fast, unfitting};
-use crate::position;
+use crate::position::{self, bring_up_to_date};
 use crate::requests::discussion_id;
 use crate::shape;
 use crate::state::{Discussion, Draft, MergeRequest, NoteKind, Quirk, State};
@@ -57,8 +57,12 @@ fn publish(call: &mut Call<'_>, request: &mut MergeRequest) -> Reply {
     let (own, others) = std::mem::take(&mut request.drafts).into_iter().partition::<Vec<_>, _>(|draft| call.is(&draft.author));
     request.drafts = others;
     for draft in own {
-        let kind = if draft.position.is_some() { NoteKind::Diff } else { NoteKind::Plain };
-        let note = new_note(call, kind, draft.body, draft.position);
+        let mut position = draft.position;
+        if let Some(place) = &mut position {
+            bring_up_to_date(&call.repository(), request, place);
+        }
+        let kind = if position.is_some() { NoteKind::Diff } else { NoteKind::Plain };
+        let note = new_note(call, kind, draft.body, position);
         request.updated_at = note.created_at.clone();
         match request.discussions.iter_mut().find(|discussion| Some(&discussion.id) == draft.reply_to.as_ref()) {
             Some(discussion) => discussion.notes.push(note),

@@ -91,9 +91,12 @@ fn discuss(call: &mut Call<'_>, request: &mut MergeRequest) -> Reply {
     if let Some(refusal) = too_fast(call) {
         return refusal;
     }
-    let position = call.value("position");
-    if let Some(unfit) = position.as_ref().and_then(|place| position::check(&call.repository(), request, place).err()) {
-        return unfitting(&unfit);
+    let mut position = call.value("position");
+    if let Some(place) = &mut position {
+        if let Err(unfit) = position::check(&call.repository(), request, place) {
+            return unfitting(&unfit);
+        }
+        position::bring_up_to_date(&call.repository(), request, place);
     }
     let kind = if position.is_some() { NoteKind::Diff } else { NoteKind::Discussion };
     let note = new_note(call, kind, body, position);

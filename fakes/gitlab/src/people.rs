@@ -19,7 +19,8 @@ pub fn answer(call: &mut Call<'_>, rest: &[&str], rules: &Rules) -> Option<Reply
         ["user"] => Reply::json(200, &whole(call, &caller)),
         ["users"] => {
             let login = call.request.query_value("username").unwrap_or_default();
-            let found: Vec<Value> = call.base.people.by_login(&login).map(|user| shape::user(&call.base.url, user)).into_iter().collect();
+            let found: Vec<Value> =
+                call.base.people.by_login(&login).map(|user| shape::user(&call.base.url, user)).into_iter().collect();
             Reply::json(200, &Value::Array(found))
         }
         ["users", id] => match id.parse().ok().and_then(|id| call.base.people.by_id(id)) {

@@ -17,7 +17,9 @@ const NO_LINE: Unfit = Unfit::Place("line_code", "can't be blank");
 
 pub fn check(repository: &Repository, request: &MergeRequest, position: &Value) -> Result<(), Unfit> {
     let text = |name: &str| position[name].as_str().unwrap_or_default();
-    let fits = |version: &&Version| (text("base_sha"), text("start_sha"), text("head_sha")) == (&*version.base, &*version.start, &*version.head);
+    let fits = |version: &&Version| {
+        (text("base_sha"), text("start_sha"), text("head_sha")) == (&*version.base, &*version.start, &*version.head)
+    };
     let version = request.versions.iter().find(fits).ok_or(Unfit::Shas)?;
     if text("old_path").is_empty() || text("new_path").is_empty() {
         return Err(Unfit::Place("position", "is incomplete"));
@@ -98,7 +100,15 @@ fn unchanged(repository: &Repository, version: &Version, file: &FileDiff, old: u
     let before = line(&version.base, &file.old_path, old);
     before.is_some()
         && before == line(&version.head, &file.new_path, new)
-        && (file.old_path != file.new_path || repository.carry_line(&version.base, &version.head, &file.new_path, old) == Some(new))
+        && (file.old_path != file.new_path
+            || repository.carry_line(&version.base, &version.head, &file.new_path, old) == Some(new))
+}
+
+/// A comment on an earlier version is shown where its line is now.
+pub fn bring_up_to_date(repository: &Repository, request: &MergeRequest, position: &mut Value) {
+    for pair in request.versions.windows(2) {
+        carry(repository, &pair[0], &pair[1], position);
+    }
 }
 
 /// Moves a position to the new version where its line is still there; else it stays at the old one, which is what outdated means.

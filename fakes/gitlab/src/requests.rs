@@ -71,7 +71,9 @@ pub fn show(state: &mut State, call: &mut Call<'_>, key: Key) -> Reply {
 
 pub fn create(state: &mut State, call: &mut Call<'_>) -> Reply {
     let texts = ["source_branch", "target_branch", "title"].map(|name| call.text(name).ok_or(name));
-    let [Ok(source_branch), Ok(target_branch), Ok(title)] = texts else { return missing("source_branch, target_branch or title") };
+    let [Ok(source_branch), Ok(target_branch), Ok(title)] = texts else {
+        return missing("source_branch, target_branch or title");
+    };
     let target = call.value("target_project_id").and_then(|id| id.as_u64()).unwrap_or(call.project);
     let Some(target_path) = call.base.project_by_id(target).map(|project| project.path.clone()) else {
         return not_found("Project");

@@ -40,7 +40,9 @@ pub fn set(state: &mut State, call: &mut Call<'_>, sha: &str) -> Reply {
             let event = if wanted == "pending" { "enqueue" } else { "run" };
             if wanted == "pending" || status.state == wanted {
                 let from = &status.state;
-                let why = format!("Cannot transition status via :{event} from :{from} (Reason(s): Status cannot transition via \"{event}\")");
+                let why = format!(
+                    "Cannot transition status via :{event} from :{from} (Reason(s): Status cannot transition via \"{event}\")"
+                );
                 return refuse(400, &why);
             }
             (status.state, status.description, status.target_url) = (wanted, description, target_url);
@@ -48,7 +50,8 @@ pub fn set(state: &mut State, call: &mut Call<'_>, sha: &str) -> Reply {
         }
         None => {
             let id = call.base.ids.fresh();
-            let made = Status { id, project, sha: sha.clone(), name: name.clone(), state: wanted, description, target_url, author };
+            let made =
+                Status { id, project, sha: sha.clone(), name: name.clone(), state: wanted, description, target_url, author };
             state.statuses.push(made.clone());
             made
         }

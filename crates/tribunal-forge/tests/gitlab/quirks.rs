@@ -1,6 +1,6 @@
 //! What is GitLab's own. Numbers are those of forges.md 8.
 
-use crate::stage::{GitLabStage, PATH, arm, client, id};
+use crate::stage::{GitLabStage, PATH, arm, client, id, token};
 use fake_forge_base::{Level, Times};
 use fake_gitlab::Quirk;
 use forge_conformance::{Stage as _, Who};
@@ -130,7 +130,10 @@ async fn a_lost_answer_is_no_failure_and_no_success() {
     arm(&it.stage, Quirk::LostPublish, Times::Once);
     assert!(bot.submit(it.number, &it.review(vec![comment("a.txt", 2, None)])).await.unwrap_err().is_uncertain());
     let reviews = bot.reviews(it.number).await.unwrap();
-    assert_eq!(reviews.iter().map(|review| (review.state, &*review.body)).collect::<Vec<_>>(), [(ReviewState::Commented, "Summary.")]);
+    assert_eq!(
+        reviews.iter().map(|review| (review.state, &*review.body)).collect::<Vec<_>>(),
+        [(ReviewState::Commented, "Summary.")]
+    );
     assert_eq!(bot.threads(it.number).await.unwrap().len(), 1);
 }
 
@@ -140,7 +143,8 @@ async fn half_a_review_is_none() {
     let it = request().await;
     let bot = it.stage.client(Who::Bot);
     it.stage.server.with(|base, _| base.faults.arm_after(Quirk::BrokenDraft, 1, Times::Once));
-    let fault = bot.submit(it.number, &it.review(vec![comment("a.txt", 2, None), comment("new.txt", 1, None)])).await.unwrap_err();
+    let fault =
+        bot.submit(it.number, &it.review(vec![comment("a.txt", 2, None), comment("new.txt", 1, None)])).await.unwrap_err();
     assert!(fault.is_uncertain(), "{fault}");
     assert!(bot.reviews(it.number).await.unwrap().is_empty());
     assert!(bot.threads(it.number).await.unwrap().is_empty() && bot.comments(it.number).await.unwrap().is_empty());
@@ -168,7 +172,10 @@ async fn a_position_is_of_the_version_that_was_read() {
     assert!(matches!(bot.submit(it.number, &unknown).await, Err(ForgeFault::Conflict { .. })));
     it.stage.push("change", &[("new.txt", Some("x\n"))], "even more").await;
     let thread = &bot.threads(it.number).await.unwrap()[0];
-    assert_eq!((thread.path.as_str(), thread.outdated), ("a.txt", Some(true)), "it was written for a version that is gone");
+    assert_eq!((thread.path.as_str(), thread.line, thread.outdated), ("a.txt", Some(3), Some(false)));
+    it.stage.push("change", &[("a.txt", Some("short\n"))], "rewritten").await;
+    let thread = &bot.threads(it.number).await.unwrap()[0];
+    assert_eq!((thread.path.as_str(), thread.line, thread.outdated), ("a.txt", None, Some(true)));
 }
 
 /// forges.md 4: unchanged lines need both numbers, ranges need codes; what fits nowhere stands on the file.
@@ -228,9 +235,15 @@ async fn an_approval_is_bound_to_its_head() {
     // Once more is no error, although GitLab says 401 to it.
     bot.submit(it.number, &NewReview { comments: vec![], ..approval.clone() }).await.unwrap();
     let reviews = bot.reviews(it.number).await.unwrap();
-    assert!(reviews.iter().all(|review| review.state == ReviewState::Approved && review.commit == Some(head.clone())), "{reviews:?}");
+    assert!(
+        reviews.iter().all(|review| review.state == ReviewState::Approved && review.commit == Some(head.clone())),
+        "{reviews:?}"
+    );
     let seen = it.stage.client(Who::Maintainer).reviews(it.number).await.unwrap();
-    assert_eq!(seen.iter().map(|review| (review.state, &*review.author.login)).collect::<Vec<_>>(), [(ReviewState::Approved, "bot")]);
+    assert_eq!(
+        seen.iter().map(|review| (review.state, &*review.author.login)).collect::<Vec<_>>(),
+        [(ReviewState::Approved, "bot")]
+    );
     let stranger = it.stage.client(Who::Stranger).submit(it.number, &approval).await.unwrap_err();
     assert!(matches!(stranger, ForgeFault::Forbidden { .. }), "{stranger}");
 }
@@ -244,8 +257,7 @@ async fn a_renamed_project_is_followed_by_reads_alone() {
     assert_eq!(bot.pull(it.number).await.unwrap().head.sha, it.head);
     assert!(matches!(bot.comment(it.number, "lost").await, Err(ForgeFault::Moved { .. })));
     let url = it.stage.server.url();
-    let token = it.stage.server.with(|base, _| base.log.entries[0].request_headers["private-token"].clone());
-    let renamed = client(&url, "acme/store", &token).unwrap();
+    let renamed = client(&url, "acme/store", &token(Who::Bot)).unwrap();
     assert!(renamed.comments(it.number).await.unwrap().is_empty());
 }
 

@@ -30,7 +30,7 @@ pub fn id(who: Who) -> u64 {
     }
 }
 
-fn token(who: Who) -> String {
+pub fn token(who: Who) -> String {
     // 17: nothing may depend on how long a token is.
     let long = "x".repeat(600);
     format!("{who:?}-{long}")
@@ -120,7 +120,6 @@ impl Stage for GitLabStage {
     }
 
     async fn leave_pending(&self, number: u64, path: &str, line: u32, body: &str) -> bool {
-        let project = self.project_id();
         let version = self.send(Who::Bot, reqwest::Method::GET, &format!("/merge_requests/{number}/versions"), json!({})).await.1;
         let version = &version[0];
         let position = json!({
@@ -135,7 +134,7 @@ impl Stage for GitLabStage {
         let draft = json!({ "note": body, "position": position });
         let (status, said) =
             self.send(Who::Bot, reqwest::Method::POST, &format!("/merge_requests/{number}/draft_notes"), draft).await;
-        assert_eq!(status, 201, "project {project}: {said}");
+        assert_eq!(status, 201, "{said}");
         true
     }
 
@@ -149,7 +148,8 @@ impl Stage for GitLabStage {
         });
         let plain = Client::builder().no_proxy().tls_certs_only([]).build().unwrap();
         let url = format!("{}/api/v4/projects/{source}/merge_requests", self.server.url());
-        let body = json!({ "source_branch": "lost", "target_branch": "main", "title": "From a fork", "target_project_id": target });
+        let body =
+            json!({ "source_branch": "lost", "target_branch": "main", "title": "From a fork", "target_project_id": target });
         let request = plain.post(url).header("private-token", token(Who::Author)).header("content-type", "application/json");
         let answer = request.body(body.to_string()).send().await.unwrap();
         assert_eq!(answer.status().as_u16(), 201);
