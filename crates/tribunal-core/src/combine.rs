@@ -5,6 +5,7 @@
 //! ([`verdict`]). Each step is a function of its input alone; the order in which reviewers finished never shows.
 
 pub mod dedup;
+pub mod dismissal;
 pub mod finding;
 pub mod hygiene;
 pub mod identity;

@@ -6,3 +6,4 @@ pub mod context;
 pub mod keys;
 pub mod layers;
 pub mod panel;
+pub mod publish;

@@ -3,6 +3,7 @@
 
 use super::agents::{AgentConfig, Means};
 use super::panel::{PanelConfig, Player, VerifyConfig};
+use super::publish::{PublishConfig, PublishPolicy};
 use crate::budget::{Budget, BudgetConfig};
 use crate::call::price::{Price, PriceList};
 use crate::combine::Caps;
@@ -33,6 +34,8 @@ pub struct Config {
     pub agents: BTreeMap<AgentName, AgentConfig>,
     #[serde(default)]
     pub rules: RulesConfig,
+    #[serde(default)]
+    pub publish: PublishConfig,
     #[serde(default)]
     pub budget: BudgetConfig,
     /// Model → dollars for a million tokens, over the list that ships.
@@ -99,6 +102,8 @@ pub struct Policy {
     pub verify: Option<VerifyConfig>,
     pub agents: BTreeMap<AgentName, AgentConfig>,
     pub disabled_rules: Vec<String>,
+    #[serde(default)]
+    pub publish: PublishPolicy,
     pub budget: Budget,
     /// Prices of the configured models, where they are known.
     pub prices: BTreeMap<AgentName, Price>,
@@ -161,6 +166,7 @@ impl Policy {
             prices: prices(&agents, &config.prices),
             agents,
             disabled_rules: config.rules.disable.clone().unwrap_or_default(),
+            publish: config.publish.policy(),
             budget: config.budget.budget().map_err(PolicyError::Budget)?,
             held_back: BTreeMap::new(),
         };

@@ -1,6 +1,7 @@
 //! The last step of a review: from all answers to one document.
 
-use super::{Plan, Request, Reviewing, SeatAnswer, SecondOpinion, Spend};
+use super::pull::dismiss;
+use super::{Plan, Publishing, Request, Reviewing, SeatAnswer, SecondOpinion, Spend};
 use crate::combine::finding::Finding;
 use crate::combine::verdict::{outcome, status, tier, verdict};
 use crate::combine::{Combined, Said, combine, opinion};
@@ -25,7 +26,7 @@ pub fn document(
     opinion: Option<SecondOpinion>,
     started_at: Millis,
     finished_at: Millis,
-) -> Document {
+) -> Publishing {
     let mut combined = combined(request, &reviewing);
     let Reviewing { plan, answers } = reviewing;
     let mut refuted = Vec::new();
@@ -55,9 +56,14 @@ pub fn document(
     let parts = seats.iter().map(|seat| (&seat.usage, seat.cost));
     let bill = Bill::of(parts.chain(second_opinion.iter().map(|opinion| (&opinion.usage, opinion.cost))));
     let asked_a_model = seats.iter().any(|seat| seat.model.is_some());
-    Document {
+    let names = combined.ids.names().clone();
+    let mut document = Document {
         version: 1,
-        mode: "local".into(),
+        mode: if request.pull.is_some() { "pull".into() } else { "local".into() },
+        iteration: plan.iteration,
+        history: plan.history.clone(),
+        pull: request.pull.as_ref().map(|pull| pull.subject.clone()),
+        publication: None,
         base: request.target.base(),
         head: request.target.head(),
         last_sha: plan.since.clone(),
@@ -100,7 +106,9 @@ pub fn document(
         missing_prerequisites: combined.missing_prerequisites,
         dropped: combined.dropped,
         refuted,
-    }
+    };
+    dismiss(&mut document, &plan.dismissals);
+    Publishing { document, names }
 }
 
 /// The findings that an agent other than their author may try to refute.

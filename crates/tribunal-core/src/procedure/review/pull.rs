@@ -1,0 +1,105 @@
+//! What a review of a pull request knows beyond a change.
+
+use super::{ChangeRead, Publishing, SeatAnswer, Spend};
+use crate::combine::dismissal;
+use crate::combine::finding::Finding;
+use crate::combine::verdict::{outcome, status, tier, verdict};
+use crate::ids::AgentName;
+use crate::plan::panel::{Panel, Seat};
+use crate::policy::config::RULES_AGENT;
+use crate::publish::summary::{Partial, summary_line};
+use crate::pull::facts::Account;
+use crate::report::document::Document;
+use crate::report::publication::{Publication, PublicationEnd, PullSubject};
+use crate::report::receipt::SeatState;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The pull request of a run; fixed for its life.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PullRun {
+    pub subject: PullSubject,
+    pub author: Account,
+    /// False with `--no-publish`.
+    pub publish: bool,
+    /// Agents that this author's change is not given to, and why.
+    pub withheld: BTreeMap<AgentName, String>,
+}
+
+/// What was found on the pull request before anyone looked at its change.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PullRead {
+    /// The status at the head says what the last review came to.
+    pub status_stands: bool,
+}
+
+/// Seats whose agent is not let near this change. Their answer is that they were not asked; the rules look in their place, which
+/// does not make the review whole.
+pub fn withhold(pull: Option<&PullRun>, panel: &mut Panel) -> BTreeMap<String, SeatAnswer> {
+    let mut answers = BTreeMap::new();
+    let Some(pull) = pull else { return answers };
+    let withheld: Vec<(Seat, String)> = panel
+        .seats
+        .iter()
+        .filter_map(|seat| Some((seat.clone(), pull.withheld.get(&seat.agent)?.clone())))
+        .collect();
+    for (seat, reason) in withheld {
+        let has_rules = panel.seats.iter().any(|other| other.role == seat.role && other.agent.as_str() == RULES_AGENT);
+        if !has_rules {
+            panel.seats.push(Seat { agent: RULES_AGENT.into(), sample: 0, ..seat.clone() });
+        }
+        answers.insert(seat.to_string(), SeatAnswer::troubled(SeatState::Withheld { reason }, Spend::default()));
+    }
+    answers
+}
+
+/// The last review, when it must be said again although nothing changed: its status is gone, or somebody has waved a finding away
+/// since.
+pub fn restated(change: &ChangeRead) -> Option<Publishing> {
+    let standing = change.last.as_ref()?.document.as_deref()?;
+    let mut document = standing.clone();
+    dismiss(&mut document, &change.dismissals);
+    let stands = change.pull.as_ref().is_none_or(|pull| pull.status_stands);
+    (!stands || document != *standing).then(|| Publishing { document, names: change.ids.names().clone() })
+}
+
+/// Puts people's words to the findings, and judges anew.
+pub fn dismiss(document: &mut Document, dismissals: &[dismissal::Dismissal]) {
+    let mut changed = false;
+    for finding in &mut document.findings {
+        let found = dismissal::find(dismissals, finding.id);
+        if found.is_some() && finding.dismissed != found {
+            finding.dismissed = found;
+            finding.inline = false;
+            changed = true;
+        }
+    }
+    if changed {
+        judge(document);
+    }
+}
+
+fn judge(document: &mut Document) {
+    let (findings, gaps): (&[Finding], usize) = (&document.findings, document.spec_gaps.len());
+    let seats = document.receipt.seats.iter().filter(|seat| seat.replaced_by.is_none()).count();
+    let complete = document.outcome != crate::combine::verdict::Outcome::Incomplete;
+    let partial = Partial::new(&document.subagent_failures, seats, document.receipt.coverage.holes().count());
+    document.tier = tier(findings, gaps, document.receipt.is_of_a_review());
+    document.status = status(document.tier, complete);
+    document.outcome = outcome(findings, gaps, complete);
+    document.verdict = verdict(findings, &document.missing_prerequisites, complete);
+    document.summary_line = summary_line(&partial, document.tier, findings, gaps, document.checked_and_clean.len());
+    document.receipt.outcome = document.outcome;
+    document.receipt.verdict = document.verdict;
+}
+
+/// The reason, and that not even the status could be set.
+pub fn with_shortfall(reason: String, publication: &Publication) -> String {
+    match &publication.end {
+        PublicationEnd::Failed { reason: why, .. } => format!("{reason}; and its status could not be set: {why}"),
+        PublicationEnd::Published
+        | PublicationEnd::HeadMoved { .. }
+        | PublicationEnd::Closed
+        | PublicationEnd::ForeignDraft => reason,
+    }
+}
