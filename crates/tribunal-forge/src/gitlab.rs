@@ -164,6 +164,16 @@ impl GitLab {
         self.http.write(Method::DELETE, path, None, what).await.map(drop)
     }
 
+    /// What a write answered. It was done: when the answer cannot be read, what came of it must be looked up.
+    fn written<T: DeserializeOwned>(&self, answer: &Answer, what: &str) -> Answered<T> {
+        answer.json(what).map_err(|fault| self.unknown(&fault))
+    }
+
+    /// A fault after a write that was taken leaves its outcome open.
+    fn unknown(&self, fault: &ForgeFault) -> ForgeFault {
+        ForgeFault::Uncertain { host: self.host(), message: fault.to_string() }
+    }
+
     fn unsupported(&self, what: &str) -> ForgeFault {
         ForgeFault::Unsupported { kind: "GitLab".into(), what: what.into() }
     }

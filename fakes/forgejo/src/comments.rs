@@ -79,7 +79,8 @@ pub fn one(state: &mut State, call: &mut Call<'_>, id: u64, rest: &[&str]) -> Op
                 *found.updated_at = call.base.clock.tick();
             }
             let (body, updated_at) = (found.body.clone(), found.updated_at.clone());
-            let comment = Comment { id, author: found.author, body, created_at: found.created_at, updated_at, reactions: Vec::new() };
+            let comment =
+                Comment { id, author: found.author, body, created_at: found.created_at, updated_at, reactions: Vec::new() };
             Reply::json(200, &shape::comment(call, found.number, &comment))
         }
         _ => return None,

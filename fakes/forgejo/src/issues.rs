@@ -25,6 +25,13 @@ pub fn permission(call: &Call<'_>, login: &str) -> Reply {
     Reply::json(200, &json!({ "permission": word, "role_name": word, "user": shape::user(&call.base.url, user) }))
 }
 
+/// Who may write, by a list that everybody may see.
+pub fn assignees(call: &Call<'_>) -> Reply {
+    let members = call.base.people.members(&call.path);
+    let writers = members.iter().filter(|(_, level)| *level >= Level::Write);
+    Reply::json(200, &Value::Array(writers.map(|(user, _)| shape::user(&call.base.url, user)).collect()))
+}
+
 pub fn list(state: &State, call: &Call<'_>) -> Reply {
     let asked = |name: &str| call.request.query_value(name).unwrap_or_default();
     let words = asked("q").to_lowercase();
@@ -40,7 +47,9 @@ pub fn list(state: &State, call: &Call<'_>) -> Reply {
             "closed" => !issue.open,
             _ => issue.open,
         };
-        issue.project == call.project && kind && open && text.contains(&words)
+        let by = asked("created_by");
+        let author = by.is_empty() || by.eq_ignore_ascii_case(&issue.author.login);
+        issue.project == call.project && kind && open && author && text.contains(&words)
     };
     call.paged(state.issues.values().rev().filter(fits).map(|issue| shape::issue(state, call, issue)).collect())
 }
@@ -109,7 +118,8 @@ pub fn relabel(state: &mut State, call: &mut Call<'_>, key: Key, rest: &[&str]) 
     let known = |word: &Value| {
         let fits = |label: &&Label| {
             label.project == call.project
-                && (word.as_u64() == Some(label.id) || word.as_str().is_some_and(|text| text == label.name || text == label.id.to_string()))
+                && (word.as_u64() == Some(label.id)
+                    || word.as_str().is_some_and(|text| text == label.name || text == label.id.to_string()))
         };
         state.labels.iter().find(fits).map(|label| label.id)
     };

@@ -7,6 +7,7 @@ mod comments;
 mod contract;
 mod issues;
 mod merging;
+mod paths;
 mod pulls;
 mod reviews;
 mod shape;
@@ -15,5 +16,6 @@ mod state;
 mod statuses;
 
 pub use contract::Contract;
+pub use paths::PATHS;
 pub use site::Forgejo;
 pub use state::{Quirk, Rules};

@@ -72,7 +72,8 @@ pub fn create(state: &mut State, call: &mut Call<'_>) -> Reply {
         return not_found();
     }
     let twin = |issue: &&Issue| {
-        let same = |pull: &Pull| (&pull.head_branch, &pull.base_branch, pull.source_project) == (&head_branch, &base, source_project);
+        let same =
+            |pull: &Pull| (&pull.head_branch, &pull.base_branch, pull.source_project) == (&head_branch, &base, source_project);
         issue.project == call.project && issue.open && issue.pull.as_ref().is_some_and(same)
     };
     if state.issues.values().any(|issue| twin(&issue)) {

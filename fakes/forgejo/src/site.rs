@@ -1,6 +1,7 @@
 //! Which call goes where.
 
 use crate::call::{Call, forbidden, not_found, refuse};
+use crate::paths::PATHS;
 use crate::state::{Quirk, Rules, State};
 use crate::{comments, issues, merging, pulls, reviews, shape, statuses};
 use fake_forge_base::{Base, Level, Reply, Request, Site};
@@ -34,7 +35,9 @@ impl Site for Forgejo {
         let segments = request.segments();
         let parts: Vec<&str> = segments.iter().map(String::as_str).collect();
         let rest = match parts.as_slice() {
-            ["swagger.v1.json"] if self.state.rules.has_swagger => return Some(Reply::json(200, &routes())),
+            ["swagger.v1.json"] if self.state.rules.has_swagger => {
+                return Some(Reply::json(200, &description(&self.state.rules)));
+            }
             ["swagger.v1.json"] => return Some(Reply::text(404, "Not found.")),
             ["api", "forgejo", "v1", "version"] => {
                 return Some(Reply::json(200, &json!({ "version": self.state.rules.version })));
@@ -85,6 +88,8 @@ fn in_repository(state: &mut State, call: &mut Call<'_>, rest: &[&str]) -> Optio
         ("GET", []) => Reply::json(200, &shape::repository(call, &call.path.clone())),
         ("GET", ["branches", name]) => pulls::branch(call, name),
         ("GET", ["collaborators", login, "permission"]) => issues::permission(call, login),
+        ("GET", ["teams"]) => refuse(405, "repo is not owned by an organization"),
+        ("GET", ["assignees"]) => issues::assignees(call),
         ("GET", ["commits", name, "status"]) => statuses::combined(state, call, name),
         ("POST", ["statuses", sha]) => statuses::set(state, call, sha),
         ("GET", ["statuses", sha]) | ("GET", ["commits", sha, "statuses"]) => statuses::list(state, call, sha),
@@ -136,35 +141,24 @@ fn of_issue(state: &mut State, call: &mut Call<'_>, key: (u64, u64), method: &st
     })
 }
 
-/// Every path that is served here, as the server itself lists them. A contract test holds them against the real list.
-pub const PATHS: [&str; 22] = [
-    "/version",
-    "/user",
-    "/repos/{owner}/{repo}",
-    "/repos/{owner}/{repo}/branches/{branch}",
-    "/repos/{owner}/{repo}/collaborators/{collaborator}/permission",
-    "/repos/{owner}/{repo}/commits/{ref}/status",
-    "/repos/{owner}/{repo}/statuses/{sha}",
-    "/repos/{owner}/{repo}/pulls",
-    "/repos/{owner}/{repo}/pulls/{index}",
-    "/repos/{owner}/{repo}/pulls/{index}/merge",
-    "/repos/{owner}/{repo}/pulls/{index}/update",
-    "/repos/{owner}/{repo}/pulls/{index}/requested_reviewers",
-    "/repos/{owner}/{repo}/pulls/{index}/reviews",
-    "/repos/{owner}/{repo}/pulls/{index}/reviews/{id}",
-    "/repos/{owner}/{repo}/pulls/{index}/reviews/{id}/comments",
-    "/repos/{owner}/{repo}/labels",
-    "/repos/{owner}/{repo}/issues",
-    "/repos/{owner}/{repo}/issues/{index}",
-    "/repos/{owner}/{repo}/issues/{index}/comments",
-    "/repos/{owner}/{repo}/issues/{index}/labels",
-    "/repos/{owner}/{repo}/issues/{index}/reactions",
-    "/repos/{owner}/{repo}/issues/comments/{id}",
-];
-
-fn routes() -> Value {
-    let paths: serde_json::Map<String, Value> = PATHS.iter().map(|path| ((*path).to_owned(), json!({}))).collect();
-    json!({ "swagger": "2.0", "basePath": "/api/v1", "paths": paths })
+/// What the server says about itself: its routes, and which fields a comment may have.
+fn description(rules: &Rules) -> Value {
+    let mut paths = serde_json::Map::new();
+    for (path, methods) in PATHS {
+        let methods: serde_json::Map<String, Value> = methods.iter().map(|method| ((*method).to_owned(), json!({}))).collect();
+        paths.insert((*path).to_owned(), Value::Object(methods));
+    }
+    let mut comment = json!({ "body": {}, "path": {}, "new_position": {}, "old_position": {} });
+    let release = rules.version.split('.').next().and_then(|number| number.parse::<u32>().ok());
+    if release >= Some(16) {
+        comment["extra_lines_count"] = json!({});
+    }
+    json!({
+        "swagger": "2.0",
+        "basePath": "/api/v1",
+        "paths": paths,
+        "definitions": { "CreatePullReviewComment": { "properties": comment } },
+    })
 }
 
 /// Rights go by the first word of the route: comments, labels and reactions of a pull request are issues.

@@ -26,7 +26,7 @@ impl Discuss for GitLab {
 
     async fn comment(&self, number: u64, body: &str) -> Answered<Comment> {
         let answer = self.post(&self.of_request(number, "/notes"), &json!({ "body": body }), &named(number)).await?;
-        let note: Note = answer.json("the new note")?;
+        let note: Note = self.written(&answer, "the new note")?;
         Ok(self.understood_note(number, note).await)
     }
 

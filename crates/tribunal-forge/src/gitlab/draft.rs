@@ -97,7 +97,8 @@ impl GitLab {
         if let Some(position) = position {
             body["position"] = position.clone();
         }
-        self.post(&self.of_request(number, "/draft_notes"), &body, "a draft").await?.json("a draft")
+        let answer = self.post(&self.of_request(number, "/draft_notes"), &body, "a draft").await?;
+        self.written(&answer, "a draft")
     }
 
     async fn approve(&self, number: u64, review: &NewReview) -> Answered<()> {

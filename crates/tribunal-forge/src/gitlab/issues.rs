@@ -32,7 +32,7 @@ impl Issues for GitLab {
     async fn create_issue(&self, issue: &NewIssue) -> Answered<Issue> {
         let body = json!({ "title": issue.title, "description": issue.body, "labels": issue.labels.join(",") });
         let answer = self.post(&self.of_project("/issues"), &body, "the new issue").await?;
-        self.understood_issue(answer.json("the new issue")?).await
+        self.understood_issue(self.written(&answer, "the new issue")?).await.map_err(|fault| self.unknown(&fault))
     }
 
     async fn close_issue(&self, number: u64) -> Answered<()> {

@@ -28,8 +28,8 @@ impl Merge for GitLab {
             "description": pull.body,
         });
         let answer = self.post(&self.of_project("/merge_requests"), &body, "the new merge request").await?;
-        let opened: Numbered = answer.json("the new merge request")?;
-        self.pull(opened.iid).await
+        let opened: Numbered = self.written(&answer, "the new merge request")?;
+        self.pull(opened.iid).await.map_err(|fault| self.unknown(&fault))
     }
 
     async fn merge(&self, number: u64, order: &MergeOrder) -> Answered<()> {
@@ -80,12 +80,5 @@ impl Merge for GitLab {
 
     async fn close(&self, number: u64) -> Answered<()> {
         self.put(&self.of_request(number, ""), &json!({ "state_event": "close" }), &named(number)).await.map(drop)
-    }
-}
-
-impl GitLab {
-    /// After the write was taken, a read that fails leaves its outcome open.
-    fn unknown(&self, fault: &ForgeFault) -> ForgeFault {
-        ForgeFault::Uncertain { host: self.host(), message: fault.to_string() }
     }
 }
