@@ -13,16 +13,13 @@ use std::sync::Arc;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn forgejo_does_what_every_forge_does() {
-    let stage = Arc::new(stage::ForgejoStage::new().await);
-    run(stage.clone(), &[]).await;
-    let breaches = Contract::load().breaches(&stage.server.log().entries);
-    assert!(breaches.is_empty(), "{}", breaches.join("\n"));
+    run(Arc::new(stage::ForgejoStage::new().await), &[]).await;
 }
 
 /// What the fake says it can do, the real one can.
 #[test]
 fn every_route_of_the_fake_is_one_of_forgejo() {
-    let contract = Contract::load();
+    let contract = Contract::published();
     for (path, methods) in PATHS {
         for method in methods {
             assert!(contract.has_route(path, method), "{method} {path}");

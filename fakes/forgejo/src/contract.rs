@@ -6,21 +6,32 @@
 use fake_forge_base::Entry;
 use jsonschema::Validator;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 pub struct Contract {
     swagger: Value,
     /// With `null` let in and other fields kept out.
     definitions: Value,
+    /// By schema: to make one takes longer than to use it.
+    validators: Mutex<BTreeMap<String, Validator>>,
 }
 
+static PUBLISHED: LazyLock<Contract> = LazyLock::new(Contract::load);
+
 impl Contract {
+    /// Read once for all tests of a program.
+    pub fn published() -> &'static Contract {
+        &PUBLISHED
+    }
+
     /// Reads the swagger from the sources of the crate that ships it.
     ///
     /// # Panics
     /// When cargo does not know where they are; `cargo fetch` brings them.
-    pub fn load() -> Contract {
+    fn load() -> Contract {
         let folder = folder().expect("the sources of `forgejo-api`; run `cargo fetch` once");
         let text = std::fs::read(folder.join("swagger.v1.json")).expect("its swagger");
         let swagger: Value = serde_json::from_slice(&text).expect("JSON");
@@ -28,7 +39,7 @@ impl Contract {
         for definition in definitions.as_object_mut().into_iter().flat_map(|map| map.values_mut()) {
             tighten(definition);
         }
-        Contract { swagger, definitions }
+        Contract { swagger, definitions, validators: Mutex::default() }
     }
 
     pub fn has_route(&self, path: &str, method: &str) -> bool {
@@ -81,11 +92,12 @@ impl Contract {
     /// The route with the most words in common: `issues/comments/7` is not the issue called comments.
     fn operation(&self, path: &str, method: &str) -> Option<&Value> {
         let asked: Vec<&str> = path.split('/').collect();
+        let open = |part: &str| part.starts_with('{') && part.ends_with('}') && !part.contains('.');
         let fits = |template: &str| {
             let parts: Vec<&str> = template.split('/').collect();
-            let same = |(part, word): (&&str, &&str)| part.starts_with('{') || part == word;
+            let same = |(part, word): (&&str, &&str)| open(part) || part == word;
             (parts.len() == asked.len() && parts.iter().zip(&asked).all(same))
-                .then(|| parts.iter().filter(|part| !part.starts_with('{')).count())
+                .then(|| parts.iter().filter(|part| !open(part)).count())
         };
         let paths = self.swagger["paths"].as_object()?;
         let best =
@@ -95,10 +107,13 @@ impl Contract {
 
     fn misfits(&self, schema: &Value, body: &[u8], what: &str) -> Vec<String> {
         let Ok(value) = serde_json::from_slice::<Value>(body) else { return vec![format!("{what}: no JSON")] };
-        let mut root = schema.clone();
-        root["definitions"] = self.definitions.clone();
-        let validator: Validator = jsonschema::draft4::new(&root).expect("a schema");
-        validator.iter_errors(&value).map(|error| format!("{what}: {} {error}", error.instance_path())).collect()
+        let mut validators = self.validators.lock().unwrap_or_else(PoisonError::into_inner);
+        let validator = validators.entry(schema.to_string()).or_insert_with(|| {
+            let mut root = schema.clone();
+            root["definitions"] = self.definitions.clone();
+            jsonschema::draft4::new(&root).expect("a schema")
+        });
+        validator.iter_errors(&value).map(|error| format!("{what}: {} {}", error.instance_path(), error.masked())).collect()
     }
 }
 
@@ -118,4 +133,46 @@ fn tighten(definition: &mut Value) {
         fields.iter().map(|(name, schema)| (name.clone(), json!({ "anyOf": [schema, { "type": "null" }] }))).collect();
     *fields = lenient;
     definition["additionalProperties"] = false.into();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn breaches(method: &str, target: &str, sent: &str, status: u16, answered: &str) -> Vec<String> {
+        let entry = Entry {
+            method: method.into(),
+            target: format!("/api/v1{target}"),
+            request_headers: BTreeMap::new(),
+            request_body: sent.into(),
+            login: None,
+            status,
+            answer_headers: BTreeMap::new(),
+            answer_body: answered.into(),
+            is_write: method != "GET",
+            is_git: false,
+            unknown: false,
+        };
+        Contract::published().breaches([&entry])
+    }
+
+    /// A contract that nothing can break is none.
+    #[test]
+    fn what_is_not_published_is_a_breach() {
+        let reviews = "/repos/a/b/pulls/1/reviews";
+        let answer = r#"{"id":1,"state":"COMMENT","team":null}"#;
+        assert_eq!(breaches("POST", reviews, r#"{"event":"COMMENT","body":"x"}"#, 200, answer), Vec::<String>::new());
+        assert_eq!(breaches("GET", "/repos/a/b/issues/comments/7", "", 200, r#"{"id":7}"#), Vec::<String>::new());
+        for (method, target, sent, status, answered, word) in [
+            ("POST", reviews, r#"{"event":"COMMENT","verdict":"x"}"#, 200, answer, "sent"),
+            ("POST", reviews, r#"{"event":"COMMENT"}"#, 200, r#"{"id":"one"}"#, "answered"),
+            ("POST", reviews, r#"{"event":"COMMENT"}"#, 201, answer, "no answer 201"),
+            ("GET", "/repos/a/b/pulls?flavour=x", "", 200, "[]", "no parameter flavour"),
+            ("POST", "/repos/a/b/pulls/1/update", "{}", 200, "", "a body"),
+            ("POST", "/repos/a/b/pulls/comments/1/resolve", "", 204, "", "no such route"),
+        ] {
+            let found = breaches(method, target, sent, status, answered);
+            assert!(found.iter().any(|breach| breach.contains(word)), "{method} {target}: {found:?}");
+        }
+    }
 }

@@ -10,6 +10,7 @@ type Key = (u64, u64);
 
 pub fn merge(state: &mut State, call: &mut Call<'_>, key: Key) -> Reply {
     let issue = state.issues.get_mut(&key).expect("looked up before");
+    let is_draft = is_draft(issue);
     let pull = issue.pull.as_mut().expect("looked up before");
     let way = match call.text("Do").as_deref() {
         Some("merge") => MergeWay::Merge,
@@ -29,7 +30,7 @@ pub fn merge(state: &mut State, call: &mut Call<'_>, key: Key) -> Reply {
     if call.base.faults.fires(Quirk::StillChecking) {
         return refuse(405, "Please try again later");
     }
-    if is_draft(issue) {
+    if is_draft {
         return refuse(405, "Work in progress PRs cannot be merged");
     }
     if call.text("head_commit_id").is_some_and(|sha| !sha.is_empty() && sha != pull.head) {

@@ -80,7 +80,7 @@ fn create(call: &mut Call<'_>, issue: &mut Issue) -> Reply {
         }
     }
     if cut {
-        return Reply::empty(200).fate(Fate::Lost);
+        return failed().fate(Fate::Lost);
     }
     if broken || !known {
         return failed();

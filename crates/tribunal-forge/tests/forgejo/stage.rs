@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use fake_forge_base::{Kind, Level, Server};
-use fake_forgejo::{Forgejo as Fake, Rules};
+use fake_forgejo::{Contract, Forgejo as Fake, Rules};
 use forge_conformance::{Checkout, Stage, Who};
 use reqwest::{Client, Method};
 use serde_json::{Value, json};
@@ -17,6 +17,16 @@ pub const PATH: &str = "maintainer/shop";
 pub struct ForgejoStage {
     pub server: Server<Fake>,
     checkout: Checkout,
+}
+
+/// Whatever a test was about, what went over the wire must be what Forgejo publishes.
+impl Drop for ForgejoStage {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            let breaches = Contract::published().breaches(&self.server.log().entries);
+            assert!(breaches.is_empty(), "{}", breaches.join("\n"));
+        }
+    }
 }
 
 fn id(who: Who) -> u64 {
