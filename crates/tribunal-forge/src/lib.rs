@@ -5,5 +5,6 @@
 pub mod detect;
 pub mod git;
 pub mod gitea;
+pub mod gitlab;
 pub mod http;
 pub mod port;
