@@ -142,6 +142,7 @@ async fn handle(shared: Arc<Shared>, request: Request<Incoming>) -> io::Result<R
     match &harm {
         Some(Harm::DropRequest) => return Err(cut()),
         Some(Harm::RefuseWith(status)) => return Ok(plain(*status)),
+        Some(Harm::AnswerWith(json)) => return Ok(Response::new(Full::new(Bytes::from(json.clone())))),
         Some(Harm::Limit(seconds)) => {
             let mut answer = plain(429);
             answer.headers_mut().insert(RETRY_AFTER, HeaderValue::from(*seconds));
@@ -176,7 +177,7 @@ fn harmed(harm: Option<Harm>, answer: Response<Bytes>) -> io::Result<Response<Fu
             parts.headers.insert(CONTENT_LENGTH, HeaderValue::from(body.len()));
             body.slice(..body.len() / 2)
         }
-        Some(Harm::DropRequest | Harm::RefuseWith(_) | Harm::Limit(_) | Harm::Delay(_)) | None => body,
+        Some(Harm::DropRequest | Harm::RefuseWith(_) | Harm::AnswerWith(_) | Harm::Limit(_) | Harm::Delay(_)) | None => body,
     };
     Ok(Response::from_parts(parts, Full::new(body)))
 }

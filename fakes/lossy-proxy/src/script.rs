@@ -17,6 +17,8 @@ pub enum Harm {
     AnswerInstead(u16),
     /// The server never sees the request; this status is the answer.
     RefuseWith(u16),
+    /// The server never sees the request; this JSON is the answer.
+    AnswerWith(String),
     /// The request waits this long before it is passed on.
     Delay(Duration),
     /// The client is told to come back after so many seconds; the server never sees the request.
