@@ -8,4 +8,4 @@ mod server;
 mod stage;
 
 pub use server::{AUTHOR, BOT, GiteaPeer, MAINTAINER, STRANGER};
-pub use stage::GiteaStage;
+pub use stage::{GiteaStage, login};

@@ -103,6 +103,20 @@ impl GiteaPeer {
         Http::new(Settings { api, headers, token: String::new(), pace: Pace::NONE, cache: None }).expect("a client")
     }
 
+    /// A token of the bot with these scopes only.
+    pub async fn limited_token(&self, scopes: &[&str]) -> String {
+        let mut headers = HeaderMap::new();
+        let basic = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, format!("{BOT}:not-a-secret"));
+        headers.insert(AUTHORIZATION, HeaderValue::from_str(&format!("Basic {basic}")).expect("a header"));
+        let api = format!("{}/api/v1", self.origin());
+        let settings = Settings { api, headers, token: String::new(), pace: Pace::NONE, cache: None };
+        let http = Http::new(settings).expect("a client");
+        let body = json!({ "name": format!("limited to {}", scopes.join(" ")), "scopes": scopes });
+        let answer = http.write(Method::POST, &format!("/users/{BOT}/tokens"), Some(&body), "a token").await.expect("a token");
+        let made: Value = serde_json::from_slice(&answer.body).expect("a token");
+        made["sha1"].as_str().expect("a token").to_owned()
+    }
+
     /// A repository of the maintainer with a branch `main`, in which the bot may write. Gives `owner/name`.
     pub async fn create_repo(&self, name: &str) -> String {
         let body = json!({ "name": name, "default_branch": "main", "auto_init": true });

@@ -42,7 +42,7 @@ fn login(who: Who) -> String {
     format!("{who:?}").to_lowercase()
 }
 
-fn token(who: Who) -> String {
+pub fn token(who: Who) -> String {
     format!("{}-token", login(who))
 }
 

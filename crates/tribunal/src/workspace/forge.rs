@@ -13,6 +13,8 @@ use tribunal_core::pull::place::{Asked, ForgeKind, Hint, Place, Project, project
 use tribunal_forge::detect::detect;
 use tribunal_forge::git::Repository;
 use tribunal_forge::gitea::{Flavour, Gitea};
+use tribunal_forge::gitlab::{GitLab, Token};
+use tribunal_forge::http::pace::Pace;
 use tribunal_forge::port::Forge;
 
 /// A forge, reached.
@@ -108,10 +110,27 @@ fn client(kind: ForgeKind, project: &Project, token: Option<String>) -> Result<A
     Ok(match kind {
         ForgeKind::Gitea => Arc::new(Gitea::new(project.clone(), Flavour::Gitea, token, cache)?),
         ForgeKind::Forgejo => Arc::new(Gitea::new(project.clone(), Flavour::Forgejo, token, cache)?),
-        ForgeKind::GitHub | ForgeKind::GitLab | ForgeKind::Local => {
+        ForgeKind::GitLab => {
+            let token = token.ok_or_else(|| no_token(kind, project))?;
+            let is_job = env("CI_JOB_TOKEN").is_some_and(|job| job.trim() == token);
+            let token = if is_job { Token::Job(token) } else { Token::Access(token) };
+            Arc::new(GitLab::new(project.clone(), token, pace(project, Pace::GITLAB), cache)?)
+        }
+        ForgeKind::GitHub | ForgeKind::Local => {
             return Err(Situation::new("no-forge", exit::USAGE, format!("{} is not reached yet", kind.name())));
         }
     })
+}
+
+fn no_token(kind: ForgeKind, project: &Project) -> Situation {
+    let names = candidates(kind, project.host(), &env);
+    Situation::new("no-token", exit::FORGE, format!("no token for {}", project.host()))
+        .help(format!("set one of {}", names.join(", ")))
+}
+
+/// A server on this machine counts nothing by the minute.
+fn pace(project: &Project, usual: Pace) -> Pace {
+    if project.host().starts_with("127.0.0.1") || project.host().starts_with("localhost") { Pace::NONE } else { usual }
 }
 
 async fn of_current_branch(forge: &dyn Forge, here: Option<&Repository>) -> Result<u64, Situation> {

@@ -1,0 +1,217 @@
+//! One story for every forge: a pull request is reviewed, changed, reviewed again, and nothing is said twice.
+
+use super::town::{Machine, Town, assert_no_repetition};
+use forge_conformance::Who;
+use tribunal_core::pull::capability::Capability;
+use tribunal_core::pull::facts::CheckState;
+use tribunal_core::pull::talk::Thread;
+
+const UNSAFE: &str = "import yaml\n\n\ndef load(text):\n    return yaml.load(text)\n";
+const SAFE: &str = "import yaml\n\n\ndef load(text):\n    return yaml.safe_load(text)\n";
+const TOTAL: &str = "def total(items=[]):\n    items.append(1)\n    return sum(items)\n";
+
+fn open(document: &serde_json::Value) -> Vec<String> {
+    let mut slugs: Vec<String> = document["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|finding| finding["slug"].as_str().unwrap_or_default().to_owned())
+        .collect();
+    slugs.sort();
+    slugs
+}
+
+/// Issue 5: publish → nothing new → push → fixed → back → dismissed, and each thread's state is right after each.
+pub async fn a_whole_life(town: &Town) {
+    let (number, branch, head) = town.pull(&[("app.py", Some(UNSAFE)), ("sum.py", Some(TOTAL))]).await;
+    let can_resolve = town.stage.forge_as(Who::Bot).capabilities().await.unwrap().can(Capability::Resolve);
+
+    let first = town.review(number);
+    assert_eq!(open(&first), ["py-mutable-default-argument", "py-yaml-unsafe-load"]);
+    assert!(first["publication"]["writes"].as_u64().unwrap() <= 4 || !one_call(town).await, "{}", first["publication"]);
+    assert_eq!(town.status(&head).await, Some(CheckState::Failure));
+    assert_eq!(town.stickies(number).await.len(), 1);
+    let threads = town.threads(number).await;
+    assert_eq!(threads.len(), 2);
+    let yaml = threads.iter().find(|thread| thread.path == "app.py").unwrap();
+    assert_eq!(yaml.line, Some(5), "the comment sits on its line");
+
+    // PR-28: the same head again says nothing.
+    let again = town.run(&["review", &town.address(number)]).ended(1);
+    assert!(again.stderr.contains("Nothing new since"), "{}", again.stderr);
+    assert_eq!(town.threads(number).await, threads);
+
+    // A push that fixes one of two.
+    let fixed = town.stage.push(&branch, &[("app.py", Some(SAFE))], "safe").await;
+    let second = town.review(number);
+    assert_eq!(open(&second), ["py-mutable-default-argument"]);
+    assert_eq!(town.status(&fixed).await, Some(CheckState::Success));
+    let yaml = thread_of(town, number, "app.py").await;
+    assert!(last_words(&yaml).starts_with(&format!("Fixed in {fixed}. ")), "{}", last_words(&yaml));
+    assert_eq!(yaml.resolved, can_resolve);
+    assert!(!thread_of(town, number, "sum.py").await.resolved);
+
+    // It comes back: the old thread says so and is open again.
+    let back = town.stage.push(&branch, &[("app.py", Some(UNSAFE))], "unsafe again").await;
+    town.review(number);
+    let yaml = thread_of(town, number, "app.py").await;
+    assert!(last_words(&yaml).starts_with(&format!("Present again in {back}")), "{}", last_words(&yaml));
+    assert!(!yaml.resolved);
+    assert_eq!(town.status(&back).await, Some(CheckState::Failure));
+
+    // A maintainer's word clears it, and needs no new review.
+    if town.stage.has_accounts() {
+        let id = first["findings"].as_array().unwrap().iter().find(|finding| finding["file"] == "app.py").unwrap()["id"].clone();
+        let word = format!("/tribunal dismiss {} it is our own file", id.as_str().unwrap());
+        town.stage.forge_as(Who::Stranger).comment(number, &word).await.unwrap();
+        let unmoved = town.run(&["review", &town.address(number)]).ended(1);
+        assert!(!unmoved.stdout.contains("dismissed"), "a stranger's word counts for nothing: {}", unmoved.stdout);
+        town.stage.forge_as(Who::Maintainer).comment(number, &word).await.unwrap();
+        let dismissed = town.run(&["review", &town.address(number)]).ended(0);
+        assert!(dismissed.stdout.contains("1 dismissed"), "{}", dismissed.stdout);
+        assert_eq!(town.status(&back).await, Some(CheckState::Success));
+        assert!(last_words(&thread_of(town, number, "app.py").await).starts_with("Declined: it is our own file"));
+    }
+    assert_eq!(town.stickies(number).await.len(), 1);
+    assert_no_repetition(&town.threads(number).await);
+}
+
+async fn one_call(town: &Town) -> bool {
+    town.stage.forge_as(Who::Bot).capabilities().await.unwrap().can(Capability::OneCallReview)
+}
+
+async fn thread_of(town: &Town, number: u64, path: &str) -> Thread {
+    town.threads(number).await.into_iter().find(|thread| thread.path == path).unwrap()
+}
+
+fn last_words(thread: &Thread) -> &str {
+    &thread.comments.last().unwrap().body
+}
+
+/// Issue 5: ten pushes in a row give no repeated comment, and each thread's state is right after each.
+pub async fn ten_pushes(town: &Town) {
+    let (number, branch, _) = town.pull(&[("app.py", Some(UNSAFE))]).await;
+    let can_resolve = town.stage.forge_as(Who::Bot).capabilities().await.unwrap().can(Capability::Resolve);
+    town.review(number);
+    for round in 1..=10 {
+        // The finding comes and goes, moves down, and other files come along.
+        let is_there = round % 3 != 0;
+        let text = format!("{}{}", "# moved\n".repeat(round), if is_there { UNSAFE } else { SAFE });
+        let other = format!("note_{round}.md");
+        let head = town.stage.push(&branch, &[("app.py", Some(&text)), (&other, Some("text\n"))], &format!("round {round}")).await;
+        let document = town.review(number);
+        assert_eq!(open(&document).len(), usize::from(is_there), "round {round}: {:?}", open(&document));
+        let wanted = if is_there { CheckState::Failure } else { CheckState::Success };
+        assert_eq!(town.status(&head).await, Some(wanted), "round {round}");
+        assert_eq!(town.states(number).await, [("py-yaml-unsafe-load".to_owned(), !is_there && can_resolve)], "round {round}");
+        assert_eq!(town.stickies(number).await.len(), 1, "round {round}");
+        assert_no_repetition(&town.threads(number).await);
+    }
+}
+
+/// CF-8: another machine, without the ledger of the first, goes on from what stands on the pull request.
+pub async fn another_machine(town: &Town) {
+    let (number, branch, _) = town.pull(&[("app.py", Some(UNSAFE)), ("sum.py", Some(TOTAL))]).await;
+    town.review(number);
+    town.stage.push(&branch, &[("app.py", Some(SAFE))], "safe").await;
+    let other = Machine::new();
+    let said = town.run_on(&other, &["review", &town.address(number), "--format", "json"]);
+    let document = said.json();
+    assert_eq!(document["receipt"]["mode"], "incremental", "{}", said.stderr);
+    assert_eq!(document["iteration"], 2);
+    assert_eq!(document["findings"][0]["id"], first_id(&document, "sum.py"));
+    assert_eq!(town.threads(number).await.len(), 2);
+    assert_eq!(town.stickies(number).await.len(), 1);
+}
+
+fn first_id(document: &serde_json::Value, file: &str) -> serde_json::Value {
+    document["findings"].as_array().unwrap().iter().find(|finding| finding["file"] == file).unwrap()["id"].clone()
+}
+
+/// Pain 9: a force-push and a rebase repeat nothing, and answer what they fixed.
+pub async fn a_force_push(town: &Town) {
+    let (number, branch, _) = town.pull(&[("app.py", Some(UNSAFE)), ("sum.py", Some(TOTAL))]).await;
+    town.review(number);
+    town.stage.push("main", &[(&format!("{branch}.md"), Some("main moves on\n"))], "meanwhile").await;
+    town.stage.force_push(&branch, &[("app.py", Some(SAFE)), ("sum.py", Some(TOTAL))], "all in one").await;
+    let document = town.review(number);
+    assert_eq!(open(&document), ["py-mutable-default-argument"]);
+    assert!(last_words(&thread_of(town, number, "app.py").await).starts_with("Fixed in "));
+    assert_eq!(town.threads(number).await.len(), 2);
+    assert_no_repetition(&town.threads(number).await);
+}
+
+/// Design section 7, rule 9 of the issue: what the head says about its own review does not count.
+pub async fn the_base_configures(town: &Town) {
+    let config = "[rules]\ndisable = [\"py-yaml-unsafe-load\"]\n";
+    let (number, _, head) = town.pull(&[("app.py", Some(UNSAFE)), (".tribunal.toml", Some(config))]).await;
+    let document = town.review(number);
+    assert!(open(&document).contains(&"py-yaml-unsafe-load".to_owned()), "{:?}", open(&document));
+    assert_eq!(town.status(&head).await, Some(CheckState::Failure));
+}
+
+/// Issue 5, build 10: an unprivileged job makes the receipt, a privileged one posts it.
+pub async fn a_receipt_is_posted_elsewhere(town: &Town) {
+    let (number, _, head) = town.pull(&[("app.py", Some(UNSAFE))]).await;
+    let file = town.machine.folder().join("r.json");
+    let name = file.display().to_string();
+    town.run(&["review", &town.address(number), "--no-publish", "--format", "json", "--output", &name]).ended(1);
+    assert!(town.stickies(number).await.is_empty() && town.threads(number).await.is_empty());
+    assert_eq!(town.status(&head).await, None);
+    // Whoever made the receipt can write into it what they like.
+    let mut forged: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    forged["findings"] = serde_json::json!([]);
+    forged["outcome"] = "clean".into();
+    let forged_file = town.machine.folder().join("forged.json");
+    std::fs::write(&forged_file, forged.to_string()).unwrap();
+    town.run(&["publish", &forged_file.display().to_string()]).ended(1);
+    assert_eq!(town.status(&head).await, Some(CheckState::Failure), "a forged receipt turned nothing green");
+    assert_eq!(town.threads(number).await.len(), 1);
+    town.run(&["publish", &name]).ended(1);
+    assert_eq!(town.threads(number).await.len(), 1);
+    assert_eq!(town.stickies(number).await.len(), 1);
+}
+
+/// PR-96: a dry run prints what would be sent, and sends nothing.
+pub async fn a_dry_run_posts_nothing(town: &Town) {
+    let (number, _, head) = town.pull(&[("app.py", Some(UNSAFE))]).await;
+    let said = town.run(&["review", &town.address(number), "--dry-run"]).ended(1);
+    for word in ["\"review\"", "\"create-sticky\"", "tribunal/review", "yaml.load(text)"] {
+        assert!(said.stdout.contains(word), "{word} in {}", said.stdout);
+    }
+    assert!(town.stickies(number).await.is_empty() && town.threads(number).await.is_empty());
+    assert_eq!(town.status(&head).await, None);
+}
+
+/// Issue 5, bad input: a closed pull request, one that is not there, somebody else's summary, a second one, a deleted one.
+pub async fn odd_pull_requests(town: &Town) {
+    town.run(&["review", &town.address(999_999)]).ended(5);
+    let (closed, _, _) = town.pull(&[("app.py", Some(UNSAFE))]).await;
+    town.stage.forge_as(Who::Maintainer).close(closed).await.unwrap();
+    let said = town.run(&["review", &town.address(closed)]).ended(2);
+    assert!(said.stderr.contains("is closed"), "{}", said.stderr);
+
+    let (number, branch, _) = town.pull(&[("app.py", Some(UNSAFE))]).await;
+    town.review(number);
+    let body = town.stickies(number).await[0].body.clone();
+    if town.stage.has_accounts() {
+        // PR-140: the same text by somebody else, on a pull request that was never reviewed.
+        let (fresh, _, head) = town.pull(&[("app.py", Some(UNSAFE))]).await;
+        town.stage.forge_as(Who::Stranger).comment(fresh, &body).await.unwrap();
+        town.review(fresh);
+        assert_eq!(town.status(&head).await, Some(CheckState::Failure));
+        assert_eq!(town.stickies(fresh).await.len(), 2, "theirs is left alone, ours stands beside it");
+    }
+    // PR-136: two of ours become one.
+    let bot = town.stage.forge_as(Who::Bot);
+    bot.comment(number, &body).await.unwrap();
+    town.stage.push(&branch, &[("more.md", Some("text\n"))], "more").await;
+    town.review(number);
+    assert_eq!(town.stickies(number).await.len(), 1);
+    // A deleted one is written anew, and the threads are not repeated.
+    let sticky = town.stickies(number).await.remove(0);
+    bot.delete_comment(number, &sticky.id).await.unwrap();
+    town.review(number);
+    assert_eq!(town.stickies(number).await.len(), 1);
+    assert_eq!(town.threads(number).await.len(), 1);
+}
