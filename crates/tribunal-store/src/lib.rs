@@ -36,9 +36,9 @@ impl StoreError {
 }
 
 /// Layout of the tables. Raised with every change; each step is a migration below.
-const LAYOUT: i64 = 2;
+const LAYOUT: i64 = 3;
 
-const MIGRATIONS: [&str; 2] = [
+const MIGRATIONS: [&str; 3] = [
     r"
 CREATE TABLE run (
     id TEXT PRIMARY KEY, case_id TEXT NOT NULL, procedure TEXT NOT NULL, created_at INTEGER NOT NULL,
@@ -65,6 +65,13 @@ CREATE TABLE call (
 CREATE INDEX call_by_run ON call (run);
 CREATE INDEX call_by_case ON call (case_id);
 CREATE INDEX call_by_month ON call (month);
+",
+    r"
+CREATE TABLE desk (
+    number INTEGER PRIMARY KEY, kind TEXT NOT NULL, version INTEGER NOT NULL, claim TEXT UNIQUE, body TEXT NOT NULL
+) STRICT;
+CREATE INDEX desk_by_kind ON desk (kind, number);
+CREATE TABLE status (sha TEXT NOT NULL, name TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (sha, name)) STRICT;
 ",
 ];
 
@@ -130,8 +137,10 @@ pub struct StepRow<'a> {
 }
 
 mod calls;
+mod desks;
 
 pub use calls::{CallRow, SpendBy, Spending, Totals};
+pub use desks::{DeskRow, Stored};
 
 impl Ledger {
     pub async fn open(path: &Path) -> Result<Self, StoreError> {
