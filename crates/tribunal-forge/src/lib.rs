@@ -4,4 +4,5 @@
 
 pub mod git;
 pub mod http;
+pub mod local;
 pub mod port;
