@@ -1,5 +1,7 @@
 //! What may be typed.
 
+pub mod pr;
+
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -39,6 +41,12 @@ pub enum Command {
     /// Review a change: the current branch, what is staged, a commit, a range, or a diff
     #[command(after_help = EXIT_CODES)]
     Review(Box<ReviewArgs>),
+    /// Pull requests and issues of this repository, without a server
+    #[command(after_help = pr::EXIT_CODES)]
+    Pr {
+        #[command(subcommand)]
+        command: Box<pr::PrCommand>,
+    },
     /// List earlier reviews of this repository
     History {
         /// How many, newest first

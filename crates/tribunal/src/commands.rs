@@ -8,6 +8,7 @@ mod doctor;
 mod explain;
 mod history;
 mod init;
+mod pr;
 mod review;
 mod rules;
 mod spend;
@@ -27,6 +28,7 @@ pub fn dispatch(cli: Cli) -> Result<u8, Situation> {
     let quiet = cli.quiet;
     match cli.command {
         Command::Review(args) => block_on(review::run(&args, quiet)),
+        Command::Pr { command } => pr::run(*command),
         Command::History { limit, format } => block_on(history::list(limit, format)),
         Command::Show { run, output } => block_on(history::show(&run, &output)),
         Command::Replay { run, output } => block_on(history::replay(&run, &output)),

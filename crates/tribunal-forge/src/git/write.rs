@@ -5,6 +5,7 @@
 
 use super::work_tree::Standing;
 use super::{GitError, Repository, output};
+use std::fs::File;
 use std::path::PathBuf;
 use std::process::Command;
 use tribunal_core::ids::{RepoPath, Sha};
@@ -56,6 +57,11 @@ impl Repository {
 
     /// Moves a branch from one commit to another. Where it is checked out, index and files go along, and only if no work is lost by it.
     pub fn move_branch(&self, branch: &str, old: &Sha, new: &Sha, by: &Signature, why: &str) -> Result<(), MoveError> {
+        // Files are moved by one process at a time; the lock goes when its holder does, however that ends.
+        let _turn = self.turn()?;
+        if self.branch_tip(branch).as_ref() != Some(old) {
+            return Err(MoveError::Moved(branch.to_owned()));
+        }
         let standing = self.checked_out(branch, old, new)?;
         let mut updated: Vec<&Standing> = Vec::new();
         let undo = |updated: &[&Standing]| updated.iter().for_each(|standing| standing.go(new, old).unwrap_or_default());
@@ -80,6 +86,17 @@ impl Repository {
             return Err(GitError::Failed { command: "update-ref".into(), message: answer.stderr }.into());
         }
         Err(MoveError::Moved(branch.to_owned()))
+    }
+
+    fn turn(&self) -> Result<File, GitError> {
+        let path = self.tribunal_dir().join("move.lock");
+        let open = || {
+            std::fs::create_dir_all(self.tribunal_dir())?;
+            let file = File::options().create(true).truncate(false).write(true).open(&path)?;
+            file.lock()?;
+            Ok(file)
+        };
+        open().map_err(|source| GitError::Io { what: format!("{} cannot be locked", path.display()), source })
     }
 
     /// The work trees that a move of this branch would touch, each found fit for it.

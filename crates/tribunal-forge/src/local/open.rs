@@ -2,7 +2,7 @@
 
 use super::book::{Kind, Wrote};
 use super::fault::LocalFault;
-use super::{Local, Locally, already_open, blocking, malformed, now, write};
+use super::{Local, Locally, already_open, blocking, malformed, now, read, write};
 use crate::git::Repository;
 use tribunal_core::ids::Sha;
 use tribunal_core::pull::desk::act::{Act, Refusal};
@@ -18,6 +18,9 @@ impl Local {
         let pull = PullDesk::new(branch(&new.head_branch, head), branch(&new.base_branch, base), new.draft);
         let subject = Subject::Pull(Box::new(pull));
         let desk = Desk::open(&new.title, &new.body, &self.me, subject, now()).map_err(malformed)?;
+        if self.rehearses {
+            self.is_free(&desk).await?;
+        }
         let number = match self.add(&desk).await? {
             Wrote::Claimed(holder) => {
                 // The holder may have been merged without anybody having looked at it since; taking note of that frees the branches.
@@ -37,6 +40,16 @@ impl Local {
 
     async fn add(&self, desk: &Desk) -> Locally<Wrote> {
         Ok(self.book.add(Kind::Pull, desk.claim().as_deref(), &write(desk, 0)?).await?)
+    }
+
+    /// A book that is only read cannot refuse a claim, so a rehearsal looks for it.
+    async fn is_free(&self, desk: &Desk) -> Locally<()> {
+        for page in self.book.list(Kind::Pull).await? {
+            if self.look(read(&page)?).await?.desk.claim() == desk.claim() {
+                return Err(already_open(page.number, desk));
+            }
+        }
+        Ok(())
     }
 
     /// Says whether it was open before.
