@@ -3,8 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use async_trait::async_trait;
-use forge_conformance::checkout::Checkout;
-use forge_conformance::stage::{Stage, Who};
+use forge_conformance::{Checkout, Stage, Who};
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;

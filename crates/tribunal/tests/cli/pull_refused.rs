@@ -57,7 +57,7 @@ fn comments_stand_on_lines_of_the_change() {
     pr(&sandbox, &["review", "1", "--approve", "--comment"]).ends_with(2).says("cannot be used with");
     pr(&sandbox, &["comment", "1", "  "]).ends_with(2).says("bad-text");
     pr(&sandbox, &["label", "1", "add", "a\nb"]).ends_with(2).says("bad-text");
-    sandbox.tribunal_reading(&sandbox.path(), &["pr", "comment", "1", "-"], [0xff, 0xfe]).ends_with(2).says("UTF-8");
+    sandbox.tribunal_reading(&sandbox.path(), &["pr", "comment", "1", "-"], [0xff_u8, 0xfe]).ends_with(2).says("UTF-8");
     let shown = show(&sandbox);
     assert_eq!(shown["reviews"].as_array().unwrap().len() + shown["comments"].as_array().unwrap().len(), 0);
 }

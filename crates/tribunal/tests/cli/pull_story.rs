@@ -30,7 +30,7 @@ pub fn show(sandbox: &Sandbox) -> Value {
 fn the_whole_story() {
     let sandbox = opened();
     let line = ["--line", "app.py:1", "A list that all calls share."];
-    pr(&sandbox, &[&["review", "1", "--request-changes", "--body", "Not yet."], &line[..]].concat())
+    pr(&sandbox, &[&["review", "1", "--request-changes", "--body", "Not yet."][..], &line].concat())
         .ends_with(0)
         .prints("Asked for changes in #1")
         .prints("with 1 comment");
