@@ -22,6 +22,8 @@ struct LocalStage {
     repository: Repository,
     ledger: Arc<Ledger>,
     checkout: Checkout,
+    /// Everybody under a name of his own, or one person for all.
+    several: bool,
     _folder: TempDir,
 }
 
@@ -41,19 +43,20 @@ fn git(folder: &Path, args: &[&str]) {
 }
 
 impl LocalStage {
-    async fn start() -> Self {
+    async fn start(several: bool) -> Self {
         let folder = tempfile::tempdir().unwrap();
         git(folder.path(), &["init", "--quiet", "--bare", "--initial-branch=main"]);
         let repository = Repository::discover(folder.path()).unwrap();
         let ledger = Arc::new(Ledger::open(&folder.path().join("ledger.db")).await.unwrap());
         let checkout = Checkout::new(&folder.path().display().to_string(), None).await;
-        let stage = Self { repository, ledger, checkout, _folder: folder };
+        let stage = Self { repository, ledger, checkout, several, _folder: folder };
         stage.push("main", &[("README.md", Some("A place to start from.\n"))], "Start").await;
         stage
     }
 
     fn local(&self, who: Who) -> Local {
-        Local::new(self.repository.clone(), Arc::new(LedgerBook(Arc::clone(&self.ledger))), account(who))
+        let me = account(if self.several { who } else { Who::Author });
+        Local::new(self.repository.clone(), Arc::new(LedgerBook(Arc::clone(&self.ledger))), me)
     }
 }
 
@@ -67,11 +70,18 @@ impl Stage for LocalStage {
         Arc::new(self.local(who))
     }
 
+    fn has_accounts(&self) -> bool {
+        self.several
+    }
+
     fn checkout(&self) -> &Checkout {
         &self.checkout
     }
 
     async fn leave_pending(&self, number: u64, path: &str, line: u32, body: &str) -> bool {
+        if !self.several {
+            return false;
+        }
         let local = self.local(Who::Bot);
         let commit = local.pull(number).await.unwrap().head.sha;
         let (path, body) = (path.to_owned(), body.to_owned());
@@ -82,7 +92,20 @@ impl Stage for LocalStage {
     }
 }
 
+/// As one person has it on his own machine.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_suite() {
-    forge_conformance::run(Arc::new(LocalStage::start().await), &[]).await;
+async fn one_person_alone() {
+    forge_conformance::run(Arc::new(LocalStage::start(false).await), &[]).await;
+}
+
+/// As several have it who share a repository's folder. All of them can write it, so nobody has fewer rights than the others.
+#[tokio::test(flavor = "multi_thread")]
+async fn several_people() {
+    const ALL_WRITE: &str = "whoever can write the folder may do everything";
+    let left_out = [
+        ("people::rights_are_told_apart", ALL_WRITE),
+        ("merge::a_merge_carries_its_words", ALL_WRITE),
+        ("statuses::the_latest_of_each_name_counts", ALL_WRITE),
+    ];
+    forge_conformance::run(Arc::new(LocalStage::start(true).await), &left_out).await;
 }

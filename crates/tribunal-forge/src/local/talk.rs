@@ -67,12 +67,12 @@ impl Local {
     }
 
     pub async fn conversations(&self, number: u64) -> Locally<Vec<(Spot, Thread)>> {
-        let (seen, me) = (self.seen(number).await?, self.me.clone());
+        let seen = self.seen(number).await?;
         let repository = self.repository.clone();
         blocking(move || {
             let Ok(pull) = seen.desk.pull() else { return Ok(Vec::new()) };
             let moved = positions(&repository, &seen, pull);
-            Ok(pull.threads_for(&me).map(|thread| (thread.place.clone(), thread.shown(number, &moved))).collect())
+            Ok(pull.threads_said().map(|thread| (thread.place.clone(), thread.shown(number, &moved))).collect())
         })
         .await
     }

@@ -24,7 +24,7 @@ use tribunal_forge::local::{Local, account};
 use words::{count, text};
 
 pub fn run(command: PrCommand) -> Result<u8, Situation> {
-    block_on(dispatch(command)).map(|()| exit::DONE)
+    block_on(async { dispatch(command).await.map(|()| exit::DONE) })
 }
 
 async fn dispatch(command: PrCommand) -> Result<(), Situation> {

@@ -42,14 +42,14 @@ fn a_review_is_seen_by_others_once_it_is_submitted() {
     let begun = done(&desk(), "bob", Act::Begin(written("", &[3])));
     let review = begun.made.unwrap();
     let pull = begun.desk.pull().unwrap();
-    assert_eq!(pull.reviews_for(&account("ada")).count() + pull.threads_for(&account("ada")).count(), 0);
-    assert_eq!(pull.threads_for(&account("bob")).count(), 1);
+    assert_eq!((pull.reviews_for(&account("ada")).count(), pull.reviews_for(&account("bob")).count()), (0, 1));
+    assert_eq!(pull.threads_said().count(), 0);
     assert_eq!(refused(&begun.desk, "ada", Act::DropReview { review }), Refusal::Unknown { what: "review", id: review });
     let thread = pull.threads[0].id;
     assert_eq!(refused(&begun.desk, "ada", Act::Resolve { thread }), Refusal::Unknown { what: "thread", id: thread });
     let submitted = done(&begun.desk, "bob", Act::Submit { review, event: ReviewEvent::RequestChanges }).desk;
     assert_eq!(submitted.pull().unwrap().reviews[0].state, ReviewState::ChangesRequested);
-    assert_eq!(submitted.pull().unwrap().threads_for(&account("ada")).count(), 1);
+    assert_eq!(submitted.pull().unwrap().threads_said().count(), 1);
     assert_eq!(refused(&submitted, "bob", Act::Submit { review, event: ReviewEvent::Approve }), Refusal::Submitted);
 }
 

@@ -10,11 +10,11 @@ use std::collections::BTreeMap;
 
 /// No server, so no address; this names it all the same.
 pub fn address(number: u64) -> String {
-    format!("local:{number}")
+    format!("local:/{number}")
 }
 
 fn address_of(number: u64, id: u64) -> String {
-    format!("local:{number}#{id}")
+    format!("local:/{number}#{id}")
 }
 
 /// What only git can answer about a pull request.
@@ -97,8 +97,12 @@ impl PullDesk {
         self.reviews.iter().filter(|review| review.state != ReviewState::Pending || review.by.is(me))
     }
 
-    pub fn threads_for<'a>(&'a self, me: &'a Account) -> impl Iterator<Item = &'a ThreadNote> {
-        self.threads.iter().filter(|thread| self.reviews_for(me).any(|review| review.id == thread.review))
+    /// What was said: a review that was not submitted has said nothing yet, to nobody.
+    pub fn threads_said(&self) -> impl Iterator<Item = &ThreadNote> {
+        let is_said = |thread: &ThreadNote| {
+            self.reviews.iter().any(|review| review.id == thread.review && review.state != ReviewState::Pending)
+        };
+        self.threads.iter().filter(move |thread| is_said(thread))
     }
 }
 
