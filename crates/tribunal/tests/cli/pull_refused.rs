@@ -1,6 +1,6 @@
 //! What is refused, with its code and a next step, and nothing changed by it.
 
-use super::pull_story::{opened, pr, show, signed};
+use super::pull_story::{opened, pr, show};
 use super::sandbox::Sandbox;
 
 #[test]

@@ -71,7 +71,38 @@ fn the_page_of_a_pull_request() {
     insta::with_settings!({ filters => vec![
         (r"\b[0-9a-f]{12}\b", "[commit]"),
         (r"\d{4}-\d\d-\d\d \d\d:\d\d", "[time]"),
-    ]}, { insta::assert_snapshot!(page, @""); });
+    ]}, { insta::assert_snapshot!(page, @r"
+    #1 Share a list
+    open · feature → main · by Ada
+    head [commit] · base [commit] · 1 file changed · can be merged
+
+    Checks
+      ✗ lint  2 problems
+
+    Reviews
+      Ada (the author) commented at [commit] · [time]
+
+    Threads
+
+    thread 3: open
+     --> app.py:1:1
+      |
+    1 | / def add(item, items=[]):
+    2 | |     items.append(item)
+      | |______________________^
+      |
+      = Ada [time] (2): Shared.
+                                  See the manual.
+
+    thread 5: resolved by Ada
+    --> app.py
+     = Ada [time] (4): Why?
+
+    Comments
+      Ada [time] (6)
+        Soon.
+        <U+001B>[2Jtricky
+    "); });
 }
 
 /// A fresh clone of an own clone: everything is in the git directory, nothing in the work tree.
