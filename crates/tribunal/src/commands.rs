@@ -28,7 +28,7 @@ pub fn dispatch(cli: Cli) -> Result<u8, Situation> {
     let quiet = cli.quiet;
     match cli.command {
         Command::Review(args) => block_on(review::run(&args, quiet)),
-        Command::Pr { command } => pr::run(*command),
+        Command::Pr { command } => pr::run(*command, quiet),
         Command::History { limit, format } => block_on(history::list(limit, format)),
         Command::Show { run, output } => block_on(history::show(&run, &output)),
         Command::Replay { run, output } => block_on(history::replay(&run, &output)),

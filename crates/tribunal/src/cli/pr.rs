@@ -5,8 +5,8 @@ use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 
 pub const EXIT_CODES: &str = "Exit codes:
   0    done
-  1    a person is needed: a conflict, uncommitted work in the way, a head that is not the one named
-  2    wrong usage: an unknown number, branch, thread or line, a pull request that is not open, no identity
+  1    a person is needed: a conflict, uncommitted work in the way, another head than named
+  2    wrong usage: an unknown number, branch, thread or line, not open, no identity
   3    git or the ledger failed
   75   not yet: somebody else was faster; run the same command again";
 
@@ -242,8 +242,10 @@ pub struct OpenArgs {
 pub struct ReviewPullArgs {
     /// The number, or @ for the current branch's
     pub pull: String,
+    /// It may be merged as it is
     #[arg(long)]
     pub approve: bool,
+    /// It may not be merged as it is; say why
     #[arg(long)]
     pub request_changes: bool,
     /// Neither approve nor ask for changes

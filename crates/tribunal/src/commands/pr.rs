@@ -21,13 +21,13 @@ use tribunal_engine::local_book::LedgerBook;
 use tribunal_forge::git::Repository;
 use tribunal_forge::local::book::{Book, Memory};
 use tribunal_forge::local::{Local, account};
-use words::{count, text};
+use words::text;
 
-pub fn run(command: PrCommand) -> Result<u8, Situation> {
-    block_on(async { dispatch(command).await.map(|()| exit::DONE) })
+pub fn run(command: PrCommand, quiet: bool) -> Result<u8, Situation> {
+    block_on(async { dispatch(command, quiet).await.map(|()| exit::DONE) })
 }
 
-async fn dispatch(command: PrCommand) -> Result<(), Situation> {
+async fn dispatch(command: PrCommand, quiet: bool) -> Result<(), Situation> {
     match command {
         PrCommand::Open(args) => open::run(args).await,
         PrCommand::List { all, label, output } => {
@@ -55,7 +55,7 @@ async fn dispatch(command: PrCommand) -> Result<(), Situation> {
             let status = NewStatus { context: name, state: check_state(state), description, url };
             check(&pull, &status, dry).await
         }
-        PrCommand::Merge(args) => merge::run(args).await,
+        PrCommand::Merge(args) => merge::run(args, quiet).await,
         PrCommand::Update { pull, dry } => merge::update(&pull.pull, dry).await,
         PrCommand::Close { pull, dry } => {
             let desk = Desk::to_write(dry).await?;
@@ -194,12 +194,7 @@ async fn check(pull: &str, status: &NewStatus, dry: Dry) -> Result<(), Situation
     let number = desk.number(pull).await?;
     let head = desk.local.look_at(number).await?.head.sha;
     desk.local.put_status(&head, status).await?;
-    let all = desk.local.checks_of(&head).await?.len();
-    desk.done(&format!("Check `{}` of #{number} at {}: {}", status.context, head.short(), words::check_word(status.state)))?;
-    if !desk.rehearses {
-        out::note(&format!("{} at this head", count(all, "check")));
-    }
-    Ok(())
+    desk.done(&format!("Check `{}` of #{number} at {}: {}", status.context, head.short(), words::check_word(status.state)))
 }
 
 fn check_state(state: CheckArg) -> CheckState {

@@ -6,17 +6,18 @@ use super::{Desk, Dry};
 use crate::cli::pr::{MergeArgs, MethodArg};
 use crate::situation::Situation;
 use crate::terminal::out;
+use tribunal_core::publish::visible::visible_line;
 use tribunal_core::pull::facts::{CheckState, MergeMethod, MergeOrder, Pull};
 use tribunal_core::pull::talk::ReviewState;
 use tribunal_forge::port::ReviewPull as _;
 
-pub async fn run(args: MergeArgs) -> Result<(), Situation> {
+pub async fn run(args: MergeArgs, quiet: bool) -> Result<(), Situation> {
     let desk = Desk::to_write(args.dry).await?;
     let number = desk.number(&args.pull.pull).await?;
     let pull = desk.local.look_at(number).await?;
     let head = looked_at(&desk.repository, &pull, args.head.as_deref())?;
-    for reason in reasons_to_wait(&desk, &pull).await? {
-        out::note(&format!("note: {reason}"));
+    if !quiet {
+        reasons_to_wait(&desk, &pull).await?.iter().for_each(|reason| out::note(&format!("note: {}", visible_line(reason))));
     }
     let method = match args.method {
         MethodArg::Squash => MergeMethod::Squash,
