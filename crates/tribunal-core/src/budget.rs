@@ -111,14 +111,7 @@ pub fn admit(budget: &Budget, spent: &Spent, ask: &Ask) -> Result<(), String> {
 
 /// The calendar month (UTC) of a moment, `2026-11`.
 pub fn month_of(millis: u64) -> String {
-    // Days since 0000-03-01, in eras of 400 years: the usual way to a civil date without a calendar.
-    let days = millis / 86_400_000 + 719_468;
-    let (era, day_of_era) = (days / 146_097, days % 146_097);
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted = (5 * day_of_year + 2) / 153;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
-    let year = year_of_era + era * 400 + u64::from(month <= 2);
+    let (year, month, _) = crate::calendar::date_of(millis);
     format!("{year:04}-{month:02}")
 }
 

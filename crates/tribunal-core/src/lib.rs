@@ -9,6 +9,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod budget;
+pub mod calendar;
 pub mod call;
 pub mod combine;
 pub mod diff;

@@ -4,6 +4,7 @@
 
 pub mod capability;
 pub mod command;
+pub mod desk;
 pub mod facts;
 pub mod fault;
 pub mod place;

@@ -3,6 +3,7 @@
 
 pub mod effects;
 pub mod host;
+pub mod local_book;
 
 use tribunal_core::ids::AgentName;
 use tribunal_core::plan::panel::Seat;

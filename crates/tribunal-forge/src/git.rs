@@ -7,8 +7,12 @@
 pub mod change;
 pub mod definitions;
 pub mod fetch;
+pub mod look;
+pub mod merge;
 pub mod refs;
 pub mod snapshot;
+pub mod work_tree;
+pub mod write;
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write as _;

@@ -7,4 +7,5 @@ pub mod git;
 pub mod gitea;
 pub mod gitlab;
 pub mod http;
+pub mod local;
 pub mod port;

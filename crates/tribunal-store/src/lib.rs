@@ -36,9 +36,9 @@ impl StoreError {
 }
 
 /// Layout of the tables. Raised with every change; each step is a migration below.
-const LAYOUT: i64 = 3;
+const LAYOUT: i64 = 4;
 
-const MIGRATIONS: [&str; 3] = [
+const MIGRATIONS: [&str; 4] = [
     r"
 CREATE TABLE run (
     id TEXT PRIMARY KEY, case_id TEXT NOT NULL, procedure TEXT NOT NULL, created_at INTEGER NOT NULL,
@@ -70,6 +70,13 @@ CREATE INDEX call_by_month ON call (month);
 CREATE TABLE dismissal (
     case_id TEXT NOT NULL, finding TEXT NOT NULL, at INTEGER NOT NULL, body TEXT NOT NULL, PRIMARY KEY (case_id, finding)
 ) STRICT;
+",
+    r"
+CREATE TABLE desk (
+    number INTEGER PRIMARY KEY, kind TEXT NOT NULL, version INTEGER NOT NULL, claim TEXT UNIQUE, body TEXT NOT NULL
+) STRICT;
+CREATE INDEX desk_by_kind ON desk (kind, number);
+CREATE TABLE status (sha TEXT NOT NULL, name TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (sha, name)) STRICT;
 ",
 ];
 
@@ -135,8 +142,10 @@ pub struct StepRow<'a> {
 }
 
 mod calls;
+mod desks;
 
 pub use calls::{CallRow, SpendBy, Spending, Totals};
+pub use desks::{DeskRow, Stored};
 
 impl Ledger {
     pub async fn open(path: &Path) -> Result<Self, StoreError> {

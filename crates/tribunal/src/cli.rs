@@ -1,5 +1,7 @@
 //! What may be typed.
 
+pub mod pr;
+
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -43,6 +45,12 @@ pub enum Command {
     Publish(PublishArgs),
     /// Say that a finding is known and accepted, and why
     Dismiss(DismissArgs),
+    /// Pull requests and issues of this repository, without a server
+    #[command(after_help = pr::EXIT_CODES)]
+    Pr {
+        #[command(subcommand)]
+        command: Box<pr::PrCommand>,
+    },
     /// List earlier reviews of this repository
     History {
         /// How many, newest first

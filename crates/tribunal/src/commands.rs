@@ -9,6 +9,7 @@ mod doctor;
 mod explain;
 mod history;
 mod init;
+mod pr;
 mod publish;
 mod review;
 mod rules;
@@ -31,6 +32,7 @@ pub fn dispatch(cli: Cli) -> Result<u8, Situation> {
         Command::Review(args) => block_on(review::run(&args, quiet)),
         Command::Publish(args) => block_on(publish::run(&args, quiet)),
         Command::Dismiss(args) => block_on(dismiss::run(&args, quiet)),
+        Command::Pr { command } => pr::run(*command, quiet),
         Command::History { limit, format } => block_on(history::list(limit, format)),
         Command::Show { run, output } => block_on(history::show(&run, &output)),
         Command::Replay { run, output } => block_on(history::replay(&run, &output)),

@@ -1,5 +1,7 @@
 //! What a person is told when something did not work: what happened, what it means, what to do, and the exit code.
 
+mod local;
+
 use std::fmt;
 use tribunal_agent::rules::load::RuleError;
 use tribunal_core::diff::parse::DiffError;
@@ -124,7 +126,7 @@ impl From<StoreError> for Situation {
         let text = error.to_string();
         if error.is_damaged() {
             return Situation::new("ledger-damaged", exit::INCOMPLETE, text)
-                .help("remove it and begin anew: rm -r .git/tribunal (the history of reviews in this repository goes with it)");
+                .help("remove it and begin anew: rm -r .git/tribunal (the history of reviews and the pull requests of the local forge go with it)");
         }
         match error {
             StoreError::Open { .. } => Situation::new("no-ledger", exit::INCOMPLETE, text)
@@ -283,7 +285,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("no-pull-request", "What was typed names no pull request, or no open one."),
     ("unknown-finding", "The last review has no such finding, or the dismissal lacks a reason."),
     ("bad-receipt", "The file is no receipt of a pull request's review."),
-    ("not-open", "The pull request is closed or merged; nothing is posted on it."),
+    ("not-open", "The pull request is closed, merged or a draft, or was open already."),
     ("fetch-failed", "git could not fetch the change from the forge. Nothing was reviewed."),
     ("forge-unreachable", "No connection to the forge. Nothing was posted."),
     ("forge-failing", "The forge failed, or did not say whether it did something. The same command looks first and goes on."),
@@ -300,5 +302,24 @@ pub const CODES: &[(&str, &str)] = &[
         "foreign-draft",
         "Under the account of the token there is an unsubmitted review with comments that are not ours. Submitting ours would send it along.",
     ),
+    ("no-identity", "git has no user.email here, so nobody could be named as the author of a comment or a commit."),
+    ("unknown-number", "There is no such pull request or issue in this repository's ledger."),
+    ("unknown-thread", "The pull request has no such thread."),
+    ("unknown-branch", "A branch that was named, or is taken for granted, does not exist in this repository."),
+    ("branch-gone", "A branch of the pull request was deleted. Its last known commit is remembered; it cannot be merged."),
+    ("same-branch", "Head and base are the same branch."),
+    ("nothing-to-merge", "The head branch has no commit that the base does not have."),
+    ("already-open", "There is an open pull request for the same two branches."),
+    ("stale-head", "The head is not the one that was named. What was judged is not what would be merged."),
+    ("merge-conflict", "Head and base change the same lines. Nothing was changed."),
+    (
+        "work-in-the-way",
+        "A work tree has the branch checked out, with work in it that a merge would take away. Nothing was changed.",
+    ),
+    ("branch-moved", "Somebody else moved the branch at the same moment. Nothing was changed."),
+    ("bad-line", "A comment names a file or line that is no part of the change."),
+    ("bad-text", "A text is empty, too long, or cannot be read."),
+    ("not-yours", "A comment can be changed by its author only."),
+    ("desk-unreadable", "The record of a pull request or issue is damaged, or was written by a newer Tribunal."),
     ("bad-context", "A spec, a context or a test direction cannot be read, is empty, or holds a malformed directive."),
 ];

@@ -4,5 +4,6 @@ pub mod file;
 pub mod frame;
 pub mod out;
 pub mod progress;
+pub mod pull;
 pub mod render;
 pub mod table;

@@ -17,6 +17,9 @@ mod cli {
     mod models;
     mod output;
     mod peers;
+    mod pull_killed;
+    mod pull_refused;
+    mod pull_story;
     mod sandbox;
     mod sarif_agent;
     mod small_model;

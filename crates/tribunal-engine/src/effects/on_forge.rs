@@ -15,6 +15,7 @@ use tribunal_core::publish::threads::own;
 use tribunal_core::pull::command::{Command, commands};
 use tribunal_core::pull::facts::{Account, Permission};
 use tribunal_core::pull::fault::ForgeFault;
+use tribunal_core::pull::place::ForgeKind;
 use tribunal_core::pull::talk::{Comment, Thread};
 use tribunal_forge::port::Forge;
 
@@ -86,6 +87,8 @@ impl OnForge {
         let said = comments.iter().map(|comment| (&comment.author, &comment.body));
         let replied = threads.iter().flat_map(|thread| &thread.comments).map(|comment| (&comment.author, &comment.body));
         let mut rights: BTreeMap<String, Permission> = BTreeMap::new();
+        // Whoever can write to a repository of their own machine decides alone.
+        let is_local = pull.subject.place.kind == ForgeKind::Local;
         let mut found = Vec::new();
         for (author, body) in said.chain(replied).filter(|(author, _)| !author.is(me)) {
             for command in commands(body) {
@@ -94,7 +97,8 @@ impl OnForge {
                     rights.insert(author.id.clone(), self.forge.permission(author).await?);
                 }
                 if rights.get(&author.id).is_some_and(|right| right.may_write()) {
-                    let dismissed = Dismissed { by: author.login.clone(), reason, accepted: !author.is(&pull.author) };
+                    let dismissed =
+                        Dismissed { by: author.login.clone(), reason, accepted: is_local || !author.is(&pull.author) };
                     found.push(Dismissal { id, dismissed });
                 }
             }

@@ -8,13 +8,15 @@ use tribunal_core::findings::key::sha256_hex;
 use tribunal_core::policy::config::ForgeConfig;
 use tribunal_core::policy::credentials::{MARKER_KEY_VARIABLE, candidates, token_variable};
 use tribunal_core::publish::marker::MarkerKey;
-use tribunal_core::pull::facts::{PullFilter, PullState};
+use tribunal_core::pull::facts::{Account, AccountKind, PullFilter, PullState};
 use tribunal_core::pull::place::{Asked, ForgeKind, Hint, Place, Project, project_of_remote};
+use tribunal_engine::local_book::LedgerBook;
 use tribunal_forge::detect::detect;
 use tribunal_forge::git::Repository;
 use tribunal_forge::gitea::{Flavour, Gitea};
 use tribunal_forge::gitlab::{GitLab, Token};
 use tribunal_forge::http::pace::Pace;
+use tribunal_forge::local::Local;
 use tribunal_forge::port::Forge;
 
 /// A forge, reached.
@@ -39,10 +41,18 @@ pub async fn connect(asked: &Asked, here: Option<&Repository>, config: &ForgeCon
         Asked::Number(number) => (project_here(here), Some(*number), None),
         Asked::CurrentBranch => (project_here(here), None, None),
     };
-    let Some(project) = project else { return Err(no_forge(here)) };
-    let kind = kind_of(&project, hint, config).await?;
+    let (project, kind) = match (project, here) {
+        (_, Some(_)) if config.kind == Some(ForgeKind::Local) => (Project::local(), ForgeKind::Local),
+        (Some(project), _) => {
+            let kind = kind_of(&project, hint, config).await?;
+            (project, kind)
+        }
+        // A repository without a server is a forge of its own.
+        (None, Some(_)) => (Project::local(), ForgeKind::Local),
+        (None, None) => return Err(no_forge()),
+    };
     let token = token(kind, &project, config)?;
-    let forge = client(kind, &project, token.clone())?;
+    let forge = client(kind, &project, token.clone(), here).await?;
     let number = match number {
         Some(number) => number,
         None => of_current_branch(forge.as_ref(), here).await?,
@@ -52,9 +62,9 @@ pub async fn connect(asked: &Asked, here: Option<&Repository>, config: &ForgeCon
 }
 
 /// Reaches the forge of a run that is gone on with.
-pub async fn reconnect(place: &Place, config: &ForgeConfig) -> Result<Connected, Situation> {
+pub async fn reconnect(place: &Place, here: Option<&Repository>, config: &ForgeConfig) -> Result<Connected, Situation> {
     let token = token(place.kind, &place.project, config)?;
-    let forge = client(place.kind, &place.project, token.clone())?;
+    let forge = client(place.kind, &place.project, token.clone(), here).await?;
     Ok(Connected { forge, place: place.clone(), key: marker_key(&place.project, token.as_deref()) })
 }
 
@@ -63,13 +73,9 @@ fn project_here(here: Option<&Repository>) -> Option<Project> {
     here?.remote_urls().iter().find_map(|url| project_of_remote(url))
 }
 
-fn no_forge(here: Option<&Repository>) -> Situation {
-    match here {
-        None => Situation::new("no-forge", exit::USAGE, "a number alone names no pull request outside of a checkout")
-            .help("give the address as in the browser, or owner/name#number"),
-        Some(_) => Situation::new("no-forge", exit::USAGE, "this checkout has no remote on a forge")
-            .help("give the address as in the browser"),
-    }
+fn no_forge() -> Situation {
+    Situation::new("no-forge", exit::USAGE, "a number alone names no pull request outside of a checkout")
+        .help("give the address as in the browser, or owner/name#number")
 }
 
 async fn kind_of(project: &Project, hint: Option<Hint>, config: &ForgeConfig) -> Result<ForgeKind, Situation> {
@@ -105,7 +111,12 @@ fn cli_token(kind: ForgeKind, host: &str) -> Option<tribunal_core::policy::agent
     Some(tribunal_core::policy::agents::KeySource::Command(words.iter().map(|word| (*word).to_owned()).collect()))
 }
 
-fn client(kind: ForgeKind, project: &Project, token: Option<String>) -> Result<Arc<dyn Forge>, Situation> {
+async fn client(
+    kind: ForgeKind,
+    project: &Project,
+    token: Option<String>,
+    here: Option<&Repository>,
+) -> Result<Arc<dyn Forge>, Situation> {
     let cache = Some(Person::here().cache.join("http"));
     Ok(match kind {
         ForgeKind::Gitea => Arc::new(Gitea::new(project.clone(), Flavour::Gitea, token, cache)?),
@@ -116,7 +127,14 @@ fn client(kind: ForgeKind, project: &Project, token: Option<String>) -> Result<A
             let token = if is_job { Token::Job(token) } else { Token::Access(token) };
             Arc::new(GitLab::new(project.clone(), token, pace(project, Pace::GITLAB), cache)?)
         }
-        ForgeKind::GitHub | ForgeKind::Local => {
+        ForgeKind::Local => {
+            let here = here.ok_or_else(no_forge)?;
+            let ledger = super::open_ledger(&super::ledger_folder(Some(here))).await?;
+            // Not the person at the keyboard: who reviewed must be plain to see.
+            let me = Account { id: "tribunal".into(), login: "tribunal[bot]".into(), kind: AccountKind::Bot };
+            Arc::new(Local::new(here.clone(), Arc::new(LedgerBook(ledger)), me))
+        }
+        ForgeKind::GitHub => {
             return Err(Situation::new("no-forge", exit::USAGE, format!("{} is not reached yet", kind.name())));
         }
     })

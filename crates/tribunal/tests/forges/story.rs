@@ -98,7 +98,8 @@ pub async fn ten_pushes(town: &Town) {
         let is_there = round % 3 != 0;
         let text = format!("{}{}", "# moved\n".repeat(round), if is_there { UNSAFE } else { SAFE });
         let other = format!("note_{round}.md");
-        let head = town.stage.push(&branch, &[("app.py", Some(&text)), (&other, Some("text\n"))], &format!("round {round}")).await;
+        let head =
+            town.stage.push(&branch, &[("app.py", Some(&text)), (&other, Some("text\n"))], &format!("round {round}")).await;
         let document = town.review(number);
         assert_eq!(open(&document).len(), usize::from(is_there), "round {round}: {:?}", open(&document));
         let wanted = if is_there { CheckState::Failure } else { CheckState::Success };

@@ -128,7 +128,8 @@ pub async fn host(
     };
     let personal = workspace::personal_config()?;
     let here = workspace::discover_optional()?.map(Arc::new);
-    let at_hand = fetch(reconnect(&pull.subject.place, &personal.forge).await?, here).await?;
+    let connected = reconnect(&pull.subject.place, here.as_deref(), &personal.forge).await?;
+    let at_hand = fetch(connected, here).await?;
     let rules = workspace::rules_with(&Guidance::at(&at_hand.repository, &pull.base_tip), request)?;
     let mut effects = Effects::new(Some(at_hand.repository), Arc::new(rules), agents, reporter.listener());
     effects.on = Some(OnForge { forge: at_hand.connected.forge, key: at_hand.connected.key, dry: None });

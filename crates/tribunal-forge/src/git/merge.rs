@@ -1,0 +1,182 @@
+//! Merging without a work tree: git writes the merged tree (`merge-tree`), and a commit is made of it. No branch is touched here.
+//!
+//! The result depends on commits alone. Attributes of a checkout, and the merge drivers they could choose, play no part: whoever
+//! merges, from wherever, gets the same tree.
+
+use super::write::Signature;
+use super::{GitError, Output, Repository, command, named, output};
+use std::process::Command;
+use tempfile::TempDir;
+use tribunal_core::diff::parse::text_of;
+use tribunal_core::ids::{RepoPath, Sha};
+
+/// More commits than this are not replayed one by one.
+const MOST_REPLAYED: usize = 500;
+
+#[derive(Debug, thiserror::Error)]
+pub enum MergeError {
+    #[error("these files conflict: {}", named(.0))]
+    Conflicts(Vec<RepoPath>),
+    #[error("commit {} does not apply on the base; these files conflict: {}", .commit.short(), named(.paths))]
+    Replay { commit: Sha, paths: Vec<RepoPath> },
+    #[error("{0} commits are too many to replay one by one; {MOST_REPLAYED} is the most")]
+    TooMany(usize),
+    #[error(transparent)]
+    Git(#[from] GitError),
+}
+
+/// Makes merge commits in one repository.
+pub struct Merger<'a> {
+    repository: &'a Repository,
+    by: Signature,
+    /// Where objects go that nobody shall keep.
+    aside: Option<TempDir>,
+}
+
+impl<'a> Merger<'a> {
+    pub fn new(repository: &'a Repository, by: Signature) -> Self {
+        Self { repository, by, aside: None }
+    }
+
+    /// One that leaves no object behind: for looking whether a merge would work.
+    pub fn trial(repository: &'a Repository, by: Signature) -> Result<Self, GitError> {
+        let aside = tempfile::Builder::new().prefix("tribunal-merge-").tempdir();
+        let aside = aside.map_err(|source| GitError::Io { what: "a temporary folder cannot be made".into(), source })?;
+        Ok(Self { repository, by, aside: Some(aside) })
+    }
+
+    fn git(&self) -> Command {
+        let objects = &self.repository.common_dir;
+        let mut asked = command(objects);
+        asked.env("GIT_DIR", objects).env("GIT_IMPLICIT_WORK_TREE", "0").env("GIT_ATTR_NOSYSTEM", "1");
+        asked.args(["-c", "i18n.commitEncoding=UTF-8"]);
+        self.by.commits(&mut asked);
+        self.by.writes(&mut asked);
+        if let Some(aside) = &self.aside {
+            asked.env("GIT_OBJECT_DIRECTORY", aside.path());
+            asked.env("GIT_ALTERNATE_OBJECT_DIRECTORIES", objects.join("objects"));
+        }
+        asked
+    }
+
+    fn ask(&self, args: &[&str], input: Option<&[u8]>) -> Result<String, GitError> {
+        let mut asked = self.git();
+        asked.args(args);
+        let answer = output(asked, input)?;
+        let bytes = Repository::checked(args.first().map(std::ffi::OsString::from).as_ref(), answer)?;
+        Ok(String::from_utf8_lossy(&bytes).trim_end().to_owned())
+    }
+
+    /// The tree that two commits give together.
+    pub fn tree(&self, ours: &Sha, theirs: &Sha) -> Result<Sha, MergeError> {
+        let mut asked = self.git();
+        asked.args(["merge-tree", "--write-tree", "--no-messages", "--name-only", "-z", ours.as_str(), theirs.as_str()]);
+        merged(output(asked, None)?)
+    }
+
+    pub fn merge(&self, ours: &Sha, theirs: &Sha, message: &str) -> Result<Sha, MergeError> {
+        let tree = self.tree(ours, theirs)?;
+        Ok(self.commit(&tree, &[ours, theirs], &self.by, message)?)
+    }
+
+    pub fn squash(&self, base: &Sha, head: &Sha, author: &Signature, message: &str) -> Result<Sha, MergeError> {
+        let tree = self.tree(base, head)?;
+        Ok(self.commit(&tree, &[base], author, message)?)
+    }
+
+    /// Replays what the head adds on top of the base, one commit after the other, each as its author wrote it.
+    pub fn rebase(&self, base: &Sha, head: &Sha) -> Result<Sha, MergeError> {
+        let range = format!("{base}..{head}");
+        let listed = self.ask(&["rev-list", "--reverse", "--topo-order", "--no-merges", &range], None)?;
+        let commits: Vec<Sha> = listed.lines().map(Sha::from).collect();
+        if commits.len() > MOST_REPLAYED {
+            return Err(MergeError::TooMany(commits.len()));
+        }
+        let mut tip = base.clone();
+        for commit in commits {
+            let parent = self.repository.first_parent(&commit)?;
+            tip = if parent.as_ref() == Some(&tip) { commit } else { self.replay(&commit, parent.as_ref(), &tip)? };
+        }
+        Ok(tip)
+    }
+
+    fn replay(&self, commit: &Sha, parent: Option<&Sha>, onto: &Sha) -> Result<Sha, MergeError> {
+        let old = match parent {
+            Some(parent) => self.tree_of(parent)?,
+            None => self.repository.empty_tree()?,
+        };
+        let (ours, theirs) = (self.tree_of(onto)?, self.tree_of(commit)?);
+        let tree = self.tree_between(&old, &ours, &theirs).map_err(|error| match error {
+            MergeError::Conflicts(paths) => MergeError::Replay { commit: commit.clone(), paths },
+            other => other,
+        })?;
+        // What the base has already is not said twice; a commit that was empty from the start is meant to be.
+        if tree == ours && theirs != old {
+            return Ok(onto.clone());
+        }
+        let mut read = self.git();
+        read.args(["cat-file", "commit", commit.as_str()]);
+        let original = Repository::checked(Some(&"cat-file".into()), output(read, None)?)?;
+        let committer = self.ask(&["var", "GIT_COMMITTER_IDENT"], None)?;
+        let copy = rewritten(&original, &tree, onto, &committer);
+        Ok(Sha(self.ask(&["hash-object", "-t", "commit", "-w", "--stdin"], Some(&copy))?))
+    }
+
+    /// A merge with a base of our choice. `merge-tree --merge-base` came with git 2.40; two commits that part at a third one say the
+    /// same to every git that we support.
+    fn tree_between(&self, old: &Sha, ours: &Sha, theirs: &Sha) -> Result<Sha, MergeError> {
+        let base = self.commit(old, &[], &self.by, "base")?;
+        let ours = self.commit(ours, &[&base], &self.by, "ours")?;
+        let theirs = self.commit(theirs, &[&base], &self.by, "theirs")?;
+        self.tree(&ours, &theirs)
+    }
+
+    fn tree_of(&self, commit: &Sha) -> Result<Sha, GitError> {
+        Ok(Sha(self.ask(&["rev-parse", "--verify", "--quiet", &format!("{commit}^{{tree}}")], None)?))
+    }
+
+    fn commit(&self, tree: &Sha, parents: &[&Sha], author: &Signature, message: &str) -> Result<Sha, GitError> {
+        let mut asked = self.git();
+        author.writes(&mut asked);
+        asked.args(["commit-tree", tree.as_str()]);
+        for parent in parents {
+            asked.args(["-p", parent.as_str()]);
+        }
+        asked.args(["-F", "-"]);
+        let id = Repository::checked(Some(&"commit-tree".into()), output(asked, Some(message.as_bytes()))?)?;
+        Ok(Sha(String::from_utf8_lossy(&id).trim().to_owned()))
+    }
+}
+
+/// `<tree> NUL`, and on a conflict the files that have one, each with a NUL.
+fn merged(answer: Output) -> Result<Sha, MergeError> {
+    let mut parts = answer.stdout.split(|byte| *byte == 0).filter(|part| !part.is_empty());
+    let tree = parts.next().map(|id| String::from_utf8_lossy(id).into_owned()).filter(|id| id.len() >= 40);
+    match tree {
+        Some(tree) if answer.success => Ok(Sha(tree)),
+        Some(_) => {
+            let mut paths: Vec<RepoPath> = parts.map(|path| RepoPath(text_of(path))).collect();
+            paths.dedup();
+            Err(MergeError::Conflicts(paths))
+        }
+        None => Err(GitError::Failed { command: "merge-tree".into(), message: answer.stderr }.into()),
+    }
+}
+
+/// The same author, encoding and words in another place. A signature would no longer be true, and is left out.
+fn rewritten(original: &[u8], tree: &Sha, parent: &Sha, committer: &str) -> Vec<u8> {
+    let end = original.windows(2).position(|pair| pair == b"\n\n").unwrap_or(original.len());
+    let (headers, message) = original.split_at(end);
+    let header =
+        |name: &[u8]| headers.split(|byte| *byte == b'\n').find(|line| line.starts_with(name)).unwrap_or_default().to_vec();
+    let (author, encoding) = (header(b"author "), header(b"encoding "));
+    let mut copy = format!("tree {tree}\nparent {parent}\n").into_bytes();
+    copy.extend(author);
+    copy.extend(format!("\ncommitter {committer}").into_bytes());
+    if !encoding.is_empty() {
+        copy.push(b'\n');
+        copy.extend(encoding);
+    }
+    copy.extend(message);
+    copy
+}

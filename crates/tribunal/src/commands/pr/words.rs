@@ -1,0 +1,33 @@
+//! Small words that several of these commands say, and the text that they are given.
+
+use crate::situation::{Situation, exit};
+use std::io::Read as _;
+use tribunal_core::pull::desk::BODY_LIMIT;
+use tribunal_core::pull::facts::CheckState;
+
+/// What was typed, or standard input for `-`.
+pub fn text(given: &str) -> Result<String, Situation> {
+    if given != "-" {
+        return Ok(given.to_owned());
+    }
+    let mut bytes = Vec::new();
+    // One byte more than allowed, so that what is too long is refused as such.
+    let read = std::io::stdin().lock().take(BODY_LIMIT as u64 + 1).read_to_end(&mut bytes);
+    let bad = |problem: String| Situation::new("bad-text", exit::USAGE, format!("standard input cannot be read: {problem}"));
+    read.map_err(|error| bad(error.to_string()))?;
+    String::from_utf8(bytes).map_err(|_| bad("it is not UTF-8".into()))
+}
+
+pub fn count(many: usize, noun: &str) -> String {
+    format!("{many} {noun}{}", if many == 1 { "" } else { "s" })
+}
+
+pub fn check_word(state: CheckState) -> &'static str {
+    match state {
+        CheckState::Pending => "pending",
+        CheckState::Success => "success",
+        CheckState::Failure => "failure",
+        CheckState::Error => "error",
+        CheckState::Skipped => "skipped",
+    }
+}
