@@ -1,0 +1,14 @@
+#![doc = include_str!("../README.md")]
+// The whole crate is test code: a check fails by panicking.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod checkout;
+mod checks;
+mod run;
+mod scene;
+mod stage;
+
+pub use checkout::Checkout;
+pub use checks::checks;
+pub use run::{Check, run};
+pub use stage::{Stage, Who};

@@ -1,0 +1,83 @@
+//! What a forge brings so that the checks can run on it.
+
+use crate::checkout::Checkout;
+use async_trait::async_trait;
+use std::sync::Arc;
+use tribunal_core::ids::Sha;
+use tribunal_core::pull::place::ForgeKind;
+use tribunal_core::pull::talk::NewPull;
+use tribunal_forge::port::Forge;
+
+/// Four accounts, each with a token of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Who {
+    /// What we are: may write (review, status, label, merge), and is not the author.
+    Bot,
+    /// Opens the pull requests; may read and comment, need not be able to write.
+    Author,
+    /// Owns the repository.
+    Maintainer,
+    /// May read and comment, nothing more; has never contributed.
+    Stranger,
+}
+
+impl Who {
+    pub const ALL: [Who; 4] = [Who::Bot, Who::Author, Who::Maintainer, Who::Stranger];
+}
+
+/// One forge with one repository. Its branch `main` exists, with any content; each check makes branches and pull requests of its own,
+/// one after the other.
+///
+/// A local forge knows one person: it gives the same client for everybody and says so with [`Stage::has_accounts`].
+#[async_trait]
+pub trait Stage: Send + Sync {
+    fn kind(&self) -> ForgeKind;
+
+    /// The client under test, as production code builds it, speaking for `who`. A new one each time: what a client remembers must
+    /// not be needed.
+    fn forge_as(&self, who: Who) -> Arc<dyn Forge>;
+
+    /// Real git on the same repository, with the right to push everywhere.
+    fn checkout(&self) -> &Checkout;
+
+    /// Are the four accounts different ones?
+    fn has_accounts(&self) -> bool {
+        true
+    }
+
+    /// Commits on top of the branch, or of `main` where there is none yet, and pushes. A file without content is deleted.
+    async fn push(&self, branch: &str, files: &[(&str, Option<&str>)], message: &str) -> Sha {
+        self.checkout().push(branch, files, message).await
+    }
+
+    /// Throws the branch's own commits away for one on top of `main`.
+    async fn force_push(&self, branch: &str, files: &[(&str, Option<&str>)], message: &str) -> Sha {
+        self.checkout().force_push(branch, files, message).await
+    }
+
+    /// Opened by the author.
+    async fn open_pull(&self, head: &str, base: &str, title: &str, body: &str) -> u64 {
+        let (head_branch, base_branch) = (head.to_owned(), base.to_owned());
+        let pull = NewPull { title: title.to_owned(), body: body.to_owned(), head_branch, base_branch, draft: false };
+        self.forge_as(Who::Author).open(&pull).await.expect("the author opens a pull request").number
+    }
+
+    /// Leaves a review of the bot that was never submitted, as a crash in the middle does. `false`: this forge has none.
+    async fn leave_pending(&self, number: u64, path: &str, line: u32, body: &str) -> bool {
+        let _ = (number, path, line, body);
+        false
+    }
+
+    /// A pull request from a fork that is deleted meanwhile. Nothing: this forge has no forks.
+    async fn open_pull_from_lost_fork(&self) -> Option<u64> {
+        None
+    }
+
+    /// Many comments of the author, by whatever way is quick.
+    async fn seed_comments(&self, number: u64, count: usize) {
+        let author = self.forge_as(Who::Author);
+        for index in 0..count {
+            author.comment(number, &format!("comment {index}")).await.expect("the author comments");
+        }
+    }
+}
