@@ -3,5 +3,6 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 pub mod git;
+pub mod github;
 pub mod http;
 pub mod port;
