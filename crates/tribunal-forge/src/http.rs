@@ -7,3 +7,4 @@ pub mod answer;
 pub mod cache;
 pub mod client;
 pub mod pace;
+pub mod shelf;

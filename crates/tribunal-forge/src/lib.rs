@@ -2,7 +2,9 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+pub mod detect;
 pub mod git;
+pub mod gitea;
 pub mod github;
 pub mod http;
 pub mod port;

@@ -2,15 +2,12 @@
 //! a run that finds nothing to do should cost few requests.
 
 use super::{GitHub, graphql, shapes};
-use crate::http::cache::{Cache, Kept};
+use crate::http::shelf::Shelf;
 use crate::port::Answered;
 use serde::Deserialize;
 use serde_json::json;
 use tribunal_core::pull::facts::{Account, AccountKind};
 use tribunal_core::pull::fault::ForgeFault;
-
-/// Not the address of anything: what is kept under it was made here.
-const MEMO: &str = "tribunal:identity";
 
 #[derive(Deserialize)]
 struct Viewing {
@@ -25,19 +22,15 @@ struct Viewer {
 }
 
 impl GitHub {
-    fn memory(&self) -> Cache {
-        Cache::new(self.cache.clone(), self.project.host(), &self.sessions.account_key())
-    }
-
     pub(super) async fn whoami(&self) -> Answered<Account> {
-        let memory = self.memory();
-        if let Some(account) = memory.find(MEMO, "").and_then(|kept| serde_json::from_slice(&kept.body).ok()) {
+        let shelf = Shelf::new(self.cache.clone());
+        let account_key = self.sessions.account_key();
+        let key = [self.project.host(), &account_key];
+        if let Some(account) = shelf.find("identity", &key) {
             return Ok(account);
         }
         let account = self.ask_identity().await?;
-        if let Ok(body) = serde_json::to_vec(&account) {
-            memory.keep(MEMO, "", &Kept { etag: String::new(), link: String::new(), body });
-        }
+        shelf.keep("identity", &key, &account);
         Ok(account)
     }
 

@@ -63,17 +63,17 @@ impl Cache {
 }
 
 #[cfg(unix)]
-fn private_folder(folder: &std::path::Path) -> std::io::Result<()> {
+pub(super) fn private_folder(folder: &std::path::Path) -> std::io::Result<()> {
     use std::os::unix::fs::DirBuilderExt as _;
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
 #[cfg(not(unix))]
-fn private_folder(folder: &std::path::Path) -> std::io::Result<()> {
+pub(super) fn private_folder(folder: &std::path::Path) -> std::io::Result<()> {
     std::fs::create_dir_all(folder)
 }
 
-fn digest(parts: &[&str]) -> String {
+pub(super) fn digest(parts: &[&str]) -> String {
     let mut hash = Sha256::new();
     for part in parts {
         hash.update((part.len() as u64).to_le_bytes());

@@ -151,6 +151,13 @@ impl Http {
         }
     }
 
+    /// Looks once, whatever the answer is: to find out what kind of server this is, a refusal tells as much as a page.
+    pub async fn look(&self, path: &str) -> Answered<Answer> {
+        let request = self.client.get(self.url(path)?).headers(self.headers.clone()).timeout(CONNECT);
+        self.reads.fetch_add(1, Ordering::Relaxed);
+        self.answer(request, false).await
+    }
+
     async fn read_once(&self, path: &str, what: &str) -> Answered<Answer> {
         let mut url = self.url(path)?;
         for _ in 0..=MAX_REDIRECTS {

@@ -1,0 +1,47 @@
+//! Comments under the pull request as a whole.
+
+use super::Gitea;
+use super::wire;
+use crate::port::{Answered, Discuss};
+use async_trait::async_trait;
+use reqwest::Method;
+use serde_json::json;
+use tribunal_core::pull::fault::ForgeFault;
+use tribunal_core::pull::talk::Comment;
+
+#[async_trait]
+impl Discuss for Gitea {
+    /// This list knows no pages; it comes whole, with a count to check it by.
+    async fn comments(&self, number: u64) -> Answered<Vec<Comment>> {
+        let what = format!("the comments of pull request {number}");
+        let answer = self.http.read(&self.repo(&format!("/issues/{number}/comments")), &what).await?;
+        let comments: Vec<wire::Comment> = answer.json(&what)?;
+        let total = answer.header("x-total-count").and_then(|total| total.parse::<usize>().ok());
+        if let Some(total) = total.filter(|total| *total > comments.len()) {
+            return Err(self.hollow(format!("{what}: {} of {total}", comments.len())));
+        }
+        Ok(comments.into_iter().map(wire::Comment::words).collect())
+    }
+
+    async fn comment(&self, number: u64, body: &str) -> Answered<Comment> {
+        let what = format!("a comment on pull request {number}");
+        let path = self.repo(&format!("/issues/{number}/comments"));
+        let answer = self.http.write(Method::POST, &path, Some(&json!({ "body": body })), &what).await?;
+        self.written::<wire::Comment>(&answer, &what).map(wire::Comment::words)
+    }
+
+    async fn edit_comment(&self, _number: u64, id: &str, body: &str) -> Answered<()> {
+        let what = format!("comment {id}");
+        let path = self.repo(&format!("/issues/comments/{id}"));
+        let answer = self.http.write(Method::PATCH, &path, Some(&json!({ "body": body })), &what).await?;
+        match answer.status {
+            // So it answers for an entry that has no text, such as a push; nothing was edited.
+            204 => Err(ForgeFault::NotFound { host: self.http.host().to_owned(), what }),
+            _ => Ok(()),
+        }
+    }
+
+    async fn delete_comment(&self, _number: u64, id: &str) -> Answered<()> {
+        self.tell(Method::DELETE, &self.repo(&format!("/issues/comments/{id}")), None, &format!("comment {id}")).await
+    }
+}

@@ -1,0 +1,60 @@
+//! Opening, updating, merging and closing.
+
+use super::Gitea;
+use super::wire;
+use crate::port::{Answered, Merge, Read as _};
+use async_trait::async_trait;
+use reqwest::Method;
+use serde_json::json;
+use tribunal_core::ids::Sha;
+use tribunal_core::pull::facts::{MergeMethod, MergeOrder, Pull};
+use tribunal_core::pull::fault::ForgeFault;
+use tribunal_core::pull::talk::NewPull;
+
+/// A draft is a title that begins like this; a server can be told other words, but these stay the default.
+const DRAFT: &str = "WIP: ";
+
+#[async_trait]
+impl Merge for Gitea {
+    async fn open(&self, pull: &NewPull) -> Answered<Pull> {
+        let title = if pull.draft { format!("{DRAFT}{}", pull.title) } else { pull.title.clone() };
+        let body = json!({ "title": title, "body": pull.body, "head": pull.head_branch, "base": pull.base_branch });
+        let what = format!("a pull request for {}", pull.head_branch);
+        let answer = self.http.write(Method::POST, &self.repo("/pulls"), Some(&body), &what).await?;
+        let opened: wire::Pull = self.written(&answer, &what)?;
+        opened.facts().map_err(|message| self.uncertain(message))
+    }
+
+    /// At once and bound to the head. Never when checks have passed: that way the server forgets the head, and merges whatever was
+    /// pushed since.
+    async fn merge(&self, number: u64, order: &MergeOrder) -> Answered<()> {
+        let body = json!({
+            "Do": match order.method {
+                MergeMethod::Squash => "squash",
+                MergeMethod::Merge => "merge",
+                MergeMethod::Rebase => "rebase",
+            },
+            "head_commit_id": order.head.as_str(),
+            "MergeTitleField": order.title,
+            "MergeMessageField": order.message,
+        });
+        let path = self.repo(&format!("/pulls/{number}/merge"));
+        self.tell(Method::POST, &path, Some(&body), &format!("pull request {number}")).await
+    }
+
+    /// The server takes no head here, so it is read right before; what is added is only the base.
+    async fn update_branch(&self, number: u64, head: &Sha) -> Answered<()> {
+        let found = self.pull(number).await?.head.sha;
+        if found != *head {
+            let message = format!("the head is {}, not {}", found.short(), head.short());
+            return Err(ForgeFault::Conflict { host: self.http.host().to_owned(), message });
+        }
+        let path = self.repo(&format!("/pulls/{number}/update?style=merge"));
+        self.tell(Method::POST, &path, None, &format!("the branch of pull request {number}")).await
+    }
+
+    async fn close(&self, number: u64) -> Answered<()> {
+        let path = self.repo(&format!("/pulls/{number}"));
+        self.tell(Method::PATCH, &path, Some(&json!({ "state": "closed" })), &format!("pull request {number}")).await
+    }
+}

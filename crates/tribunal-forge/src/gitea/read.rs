@@ -1,0 +1,124 @@
+//! Pull requests and people.
+
+use super::Gitea;
+use super::wire;
+use crate::http::client::segment;
+use crate::port::{Answered, GitSource, Read};
+use async_trait::async_trait;
+use tribunal_core::pull::capability::Capabilities;
+use tribunal_core::pull::facts::{Account, Permission, Pull, PullFilter};
+use tribunal_core::pull::fault::ForgeFault;
+use tribunal_core::pull::place::Project;
+
+/// Somebody whose last two hundred pull requests were all turned down is no contributor.
+const MAX_PAGES_OF_AN_AUTHOR: usize = 4;
+
+#[async_trait]
+impl Read for Gitea {
+    fn project(&self) -> &Project {
+        &self.project
+    }
+
+    async fn capabilities(&self) -> Answered<Capabilities> {
+        self.find_capabilities().await
+    }
+
+    async fn identity(&self) -> Answered<Account> {
+        self.find_identity().await.cloned()
+    }
+
+    async fn pull(&self, number: u64) -> Answered<Pull> {
+        let what = format!("pull request {number}");
+        let pull: wire::Pull = self.http.get(&self.repo(&format!("/pulls/{number}")), &what).await?;
+        if pull.number != number {
+            return Err(self.hollow(format!("{what} was asked for and {} answered", pull.number)));
+        }
+        pull.facts().map_err(|message| self.hollow(message))
+    }
+
+    /// The server filters by neither branch nor the name of a label.
+    async fn pulls(&self, filter: &PullFilter) -> Answered<Vec<Pull>> {
+        let state = if filter.all_states { "all" } else { "open" };
+        let listed: Vec<wire::Pull> = self.list(&self.repo(&format!("/pulls?state={state}")), "the pull requests").await?;
+        let mut pulls = Vec::new();
+        for pull in listed {
+            let pull = match (pull.facts(), filter.all_states) {
+                (Ok(pull), _) => pull,
+                // Of an old one git may have nothing left; that must not hide the others.
+                (Err(_), true) => continue,
+                (Err(message), false) => return Err(self.hollow(message)),
+            };
+            let of_branch = filter.head_branch.as_ref().is_none_or(|branch| !pull.is_fork && pull.head.branch == *branch);
+            let of_label = filter.label.as_ref().is_none_or(|label| pull.labels.contains(label));
+            if of_branch && of_label {
+                pulls.push(pull);
+            }
+        }
+        Ok(pulls)
+    }
+
+    async fn permission(&self, account: &Account) -> Answered<Permission> {
+        let what = format!("the rights of {}", account.login);
+        let path = self.repo(&format!("/collaborators/{}/permission", segment(&account.login)));
+        let found: wire::Permission = match self.http.get(&path, &what).await {
+            Ok(found) => found,
+            Err(fault @ ForgeFault::Forbidden { .. }) => return self.permission_by_list(account, fault).await,
+            // Nobody is called that any more.
+            Err(ForgeFault::NotFound { .. }) => return Ok(Permission::None),
+            Err(fault) => return Err(fault),
+        };
+        // A login can be given up and taken by somebody else (CF-10).
+        if !found.user.account().is(account) {
+            return Ok(Permission::None);
+        }
+        match found.permission.as_str() {
+            "owner" | "admin" => Ok(Permission::Admin),
+            "write" => Ok(Permission::Write),
+            "read" => Ok(Permission::Read),
+            "none" => Ok(Permission::None),
+            other => Err(self.hollow(format!("{what}: `{other}`"))),
+        }
+    }
+
+    async fn has_contributed(&self, account: &Account) -> Answered<bool> {
+        let author = segment(&account.login);
+        let path = self.repo(&format!("/issues?type=pulls&state=closed&created_by={author}"));
+        let what = format!("the pull requests of {}", account.login);
+        let (closed, _): (Vec<wire::Issue>, bool) = match self.first_pages(&path, &what, MAX_PAGES_OF_AN_AUTHOR).await {
+            Ok(found) => found,
+            // Nobody is called that any more.
+            Err(ForgeFault::NotFound { .. } | ForgeFault::Refused { status: 422, .. }) => return Ok(false),
+            Err(fault) => return Err(fault),
+        };
+        let mut merged = closed.into_iter().filter(|issue| issue.pull_request.as_ref().is_some_and(|pull| pull.merged));
+        Ok(merged.any(|issue| issue.facts().author.is(account)))
+    }
+
+    fn source(&self, pull: &Pull) -> GitSource {
+        GitSource {
+            url: format!("{}/{}.git", self.project.origin, self.project.path),
+            head_ref: format!("refs/pull/{}/head", pull.number),
+            base_ref: format!("refs/heads/{}", pull.base.branch),
+            authorization: self.token.as_ref().map(|token| format!("token {token}")),
+        }
+    }
+}
+
+impl Gitea {
+    /// Only an administrator may ask for the rights of others. Everybody may see who can be given work, and in a person's repository
+    /// that is exactly who may write; in an organisation's it is not, so there the refusal stands.
+    async fn permission_by_list(&self, account: &Account, refusal: ForgeFault) -> Answered<Permission> {
+        match self.http.read(&self.repo("/teams"), "the teams").await {
+            Err(ForgeFault::Refused { status: 405, .. }) => {}
+            Ok(_) | Err(_) => return Err(refusal),
+        }
+        let writers: Vec<wire::User> = self.http.get(&self.repo("/assignees"), "who may write").await?;
+        let (owner, _) = self.project.owner_and_name();
+        let found = writers.into_iter().map(wire::User::account).find(|writer| writer.is(account));
+        Ok(match found {
+            Some(writer) if writer.login.eq_ignore_ascii_case(owner) => Permission::Admin,
+            Some(_) => Permission::Write,
+            None => Permission::Read,
+        })
+    }
+}

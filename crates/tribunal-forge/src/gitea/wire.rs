@@ -1,0 +1,306 @@
+//! What the server writes, as far as we read it. A field without a default must be there: an answer without it is hollow.
+
+use serde::{Deserialize, Deserializer};
+use tribunal_core::ids::Sha;
+use tribunal_core::pull::facts::{self, Account, AccountKind, CheckState, Mergeable, PullState, Tip};
+use tribunal_core::pull::talk::{self, ReviewState};
+
+/// `null` for what is empty.
+fn or_empty<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(deserializer: D) -> Result<T, D::Error> {
+    Option::<T>::deserialize(deserializer).map(Option::unwrap_or_default)
+}
+
+#[derive(Debug, Deserialize)]
+pub struct User {
+    id: i64,
+    login: String,
+}
+
+/// The account that built-in workflows act as.
+const WORKFLOWS: i64 = -2;
+
+impl User {
+    /// A bot is an ordinary user here, so nothing is known about it.
+    pub fn account(self) -> Account {
+        let kind = if self.id == WORKFLOWS { AccountKind::Bot } else { AccountKind::Unknown };
+        Account { id: self.id.to_string(), login: self.login, kind }
+    }
+}
+
+/// What was brought along from another server stands under the name of whoever imported it; it is not theirs.
+fn author(user: User, original: &str) -> Account {
+    match original {
+        "" => user.account(),
+        name => Account { id: format!("imported:{name}"), login: name.to_owned(), kind: AccountKind::Unknown },
+    }
+}
+
+#[derive(Debug, Deserialize)]
+pub struct TokenInfo {
+    pub user: User,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct Version {
+    pub version: String,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct Label {
+    pub id: i64,
+    pub name: String,
+}
+
+fn names(labels: Vec<Label>) -> Vec<String> {
+    labels.into_iter().map(|label| label.name).collect()
+}
+
+#[derive(Debug, Deserialize)]
+pub struct Repository {
+    pub full_name: String,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct End {
+    /// The branch's name; empty for a change pushed without a branch.
+    #[serde(default)]
+    label: String,
+    /// The branch, or `refs/pull/N/head` once the branch is gone.
+    #[serde(rename = "ref")]
+    reference: String,
+    #[serde(default)]
+    sha: String,
+    repo: Option<Repository>,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct Pull {
+    pub number: u64,
+    title: String,
+    #[serde(default, deserialize_with = "or_empty")]
+    body: String,
+    pub user: User,
+    state: String,
+    #[serde(default)]
+    draft: bool,
+    merged: bool,
+    mergeable: bool,
+    #[serde(default)]
+    merge_base: String,
+    pub head: End,
+    pub base: End,
+    #[serde(default, deserialize_with = "or_empty")]
+    labels: Vec<Label>,
+    html_url: String,
+    updated_at: String,
+    #[serde(default)]
+    changed_files: Option<u64>,
+}
+
+impl Pull {
+    pub fn facts(self) -> Result<facts::Pull, String> {
+        let number = self.number;
+        let state = match (self.state.as_str(), self.merged) {
+            (_, true) => PullState::Merged,
+            ("open", false) => PullState::Open,
+            ("closed", false) => PullState::Closed,
+            (other, false) => return Err(format!("pull request {number} is `{other}`")),
+        };
+        // "Not mergeable" also stands for "not looked at yet", and nothing tells the two apart.
+        let mergeable = match (state, self.draft, self.mergeable) {
+            (PullState::Closed | PullState::Merged, _, _) | (PullState::Open, true, _) => Mergeable::Blocked,
+            (PullState::Open, false, true) => Mergeable::Yes,
+            (PullState::Open, false, false) => Mergeable::Unknown,
+        };
+        // A base branch that was deleted since has no commit of its own any more.
+        let base_sha = if self.base.sha.is_empty() { self.merge_base } else { self.base.sha };
+        if self.head.sha.is_empty() || base_sha.is_empty() {
+            return Err(format!("pull request {number} has no commit"));
+        }
+        let head_name = self.head.repo.map(|repo| repo.full_name);
+        let base_name = self.base.repo.map(|repo| repo.full_name);
+        Ok(facts::Pull {
+            number,
+            title: self.title,
+            body: self.body,
+            author: self.user.account(),
+            state,
+            draft: self.draft,
+            is_fork: head_name.is_none() || head_name != base_name,
+            head: Tip {
+                branch: if self.head.label.is_empty() { self.head.reference } else { self.head.label },
+                sha: Sha::new(self.head.sha),
+                repository: head_name,
+            },
+            base: Tip { branch: self.base.reference, sha: Sha::new(base_sha), repository: base_name },
+            labels: names(self.labels),
+            url: self.html_url,
+            updated_at: self.updated_at,
+            mergeable,
+            changed_files: self.changed_files,
+        })
+    }
+}
+
+#[derive(Debug, Deserialize)]
+pub struct Comment {
+    id: i64,
+    user: User,
+    #[serde(default)]
+    original_author: String,
+    body: String,
+    created_at: String,
+    html_url: String,
+}
+
+impl Comment {
+    pub fn words(self) -> talk::Comment {
+        talk::Comment {
+            id: self.id.to_string(),
+            author: author(self.user, &self.original_author),
+            body: self.body,
+            created_at: self.created_at,
+            url: self.html_url,
+        }
+    }
+}
+
+#[derive(Debug, Deserialize)]
+pub struct Review {
+    pub id: i64,
+    /// Nobody, when a team is asked to review.
+    pub user: Option<User>,
+    pub state: String,
+    body: String,
+    #[serde(default)]
+    pub commit_id: String,
+    #[serde(default)]
+    dismissed: bool,
+    pub comments_count: usize,
+    submitted_at: String,
+    pub html_url: String,
+}
+
+impl Review {
+    /// Nothing for a mere request to review, which this server lists as a review.
+    pub fn words(self) -> Result<Option<talk::Review>, String> {
+        let state = match (self.state.as_str(), self.dismissed) {
+            ("REQUEST_REVIEW", _) => return Ok(None),
+            ("PENDING", _) => ReviewState::Pending,
+            ("APPROVED" | "REQUEST_CHANGES", true) => ReviewState::Dismissed,
+            ("APPROVED", false) => ReviewState::Approved,
+            ("REQUEST_CHANGES", false) => ReviewState::ChangesRequested,
+            ("COMMENT", _) => ReviewState::Commented,
+            (other, _) => return Err(format!("review {} is `{other}`", self.id)),
+        };
+        let Some(user) = self.user else { return Err(format!("review {} is nobody's", self.id)) };
+        Ok(Some(talk::Review {
+            id: self.id.to_string(),
+            author: user.account(),
+            state,
+            body: self.body,
+            commit: Some(self.commit_id).filter(|sha| !sha.is_empty()).map(Sha::new),
+            submitted_at: self.submitted_at,
+            url: self.html_url,
+        }))
+    }
+}
+
+/// A comment on a line. The field names come from another forge, and mean something else here: both are plain line numbers.
+#[derive(Debug, Deserialize)]
+pub struct LineComment {
+    pub id: i64,
+    pub user: User,
+    pub resolver: Option<User>,
+    pub body: String,
+    pub path: String,
+    /// A line of the new file, or 0.
+    pub position: u32,
+    /// A line of the old file, or 0.
+    pub original_position: u32,
+    /// Lines behind the first, where the server knows of several.
+    #[serde(default)]
+    pub extra_lines_count: u32,
+    pub created_at: String,
+    pub html_url: String,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct Statuses {
+    #[serde(default, deserialize_with = "or_empty")]
+    pub statuses: Vec<Status>,
+    pub total_count: usize,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct Status {
+    pub context: String,
+    status: String,
+    #[serde(default, deserialize_with = "or_empty")]
+    description: String,
+    #[serde(default, deserialize_with = "or_empty")]
+    target_url: String,
+}
+
+impl Status {
+    pub fn check(self) -> facts::Check {
+        let state = match self.status.as_str() {
+            "pending" => CheckState::Pending,
+            "success" => CheckState::Success,
+            // The server itself counts a warning as a failure when it sums up.
+            "failure" | "warning" => CheckState::Failure,
+            "skipped" => CheckState::Skipped,
+            // Any word is accepted and stored; one that we do not know is no success.
+            _ => CheckState::Error,
+        };
+        facts::Check { name: self.context, state, description: self.description, url: self.target_url }
+    }
+}
+
+#[derive(Debug, Deserialize)]
+pub struct Permission {
+    pub permission: String,
+    pub user: User,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct Issue {
+    pub number: u64,
+    title: String,
+    #[serde(default, deserialize_with = "or_empty")]
+    body: String,
+    pub user: User,
+    #[serde(default)]
+    original_author: String,
+    state: String,
+    #[serde(default, deserialize_with = "or_empty")]
+    labels: Vec<Label>,
+    html_url: String,
+    #[serde(default)]
+    pub pull_request: Option<MergedOrNot>,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct MergedOrNot {
+    pub merged: bool,
+}
+
+impl Issue {
+    pub fn facts(self) -> facts::Issue {
+        facts::Issue {
+            number: self.number,
+            title: self.title,
+            body: self.body,
+            author: author(self.user, &self.original_author),
+            open: self.state == "open",
+            labels: names(self.labels),
+            url: self.html_url,
+        }
+    }
+}
+
+#[derive(Debug, Deserialize)]
+pub struct Reaction {
+    pub user: User,
+    pub content: String,
+}

@@ -1,0 +1,66 @@
+//! The real server as a stage of the conformance suite.
+
+use crate::server::{AUTHOR, BOT, GiteaPeer, MAINTAINER, STRANGER};
+use async_trait::async_trait;
+use forge_conformance::{Checkout, Stage, Who};
+use reqwest::Method;
+use serde_json::json;
+use std::sync::Arc;
+use tribunal_core::pull::place::ForgeKind;
+use tribunal_forge::port::Forge;
+
+pub struct GiteaStage {
+    pub peer: GiteaPeer,
+    pub path: String,
+    checkout: Checkout,
+}
+
+impl GiteaStage {
+    pub async fn start(name: &str) -> Option<GiteaStage> {
+        let peer = GiteaPeer::start().await?;
+        let path = peer.create_repo(name).await;
+        let checkout = peer.checkout(&path, MAINTAINER).await;
+        Some(GiteaStage { peer, path, checkout })
+    }
+}
+
+pub fn login(who: Who) -> &'static str {
+    match who {
+        Who::Bot => BOT,
+        Who::Author => AUTHOR,
+        Who::Maintainer => MAINTAINER,
+        Who::Stranger => STRANGER,
+    }
+}
+
+#[async_trait]
+impl Stage for GiteaStage {
+    fn kind(&self) -> ForgeKind {
+        ForgeKind::Gitea
+    }
+
+    fn forge_as(&self, who: Who) -> Arc<dyn Forge> {
+        Arc::new(self.peer.client(login(who), &self.path))
+    }
+
+    fn checkout(&self) -> &Checkout {
+        &self.checkout
+    }
+
+    /// A review without a word on what it is stays a draft.
+    async fn leave_pending(&self, number: u64, path: &str, line: u32, body: &str) -> bool {
+        let comments = json!([{ "path": path, "body": body, "new_position": line }]);
+        let review = json!({ "body": "", "comments": comments });
+        self.peer.api(BOT, Method::POST, &format!("/repos/{}/pulls/{number}/reviews", self.path), Some(review)).await;
+        true
+    }
+
+    async fn open_pull_from_lost_fork(&self) -> Option<u64> {
+        let fork = self.peer.fork(&self.path, STRANGER, "lost").await;
+        let theirs = self.peer.checkout(&fork, STRANGER).await;
+        theirs.push("idea", &[("idea.txt", Some("an idea\n"))], "an idea").await;
+        let number = self.peer.open_pull(&self.path, STRANGER, &format!("{STRANGER}:idea"), "main", "From a fork").await;
+        self.peer.api(STRANGER, Method::DELETE, &format!("/repos/{fork}"), None).await;
+        Some(number)
+    }
+}
