@@ -53,9 +53,15 @@ async fn a_pull_request_from_its_opening_to_its_merge() {
     ];
     let submitted = bot.submit(number, &review(&head, comments)).await.unwrap();
     let reviews = bot.reviews(number).await.unwrap();
-    assert_eq!((&reviews[0].id, reviews[0].state, reviews[0].commit.as_ref()), (&submitted.review, ReviewState::Commented, Some(&head)));
+    assert_eq!(
+        (&reviews[0].id, reviews[0].state, reviews[0].commit.as_ref()),
+        (&submitted.review, ReviewState::Commented, Some(&head))
+    );
     let threads = bot.threads(number).await.unwrap();
-    assert_eq!(threads.iter().map(|thread| (thread.line, thread.side)).collect::<Vec<_>>(), [(Some(9), Side::New), (Some(12), Side::Old)]);
+    assert_eq!(
+        threads.iter().map(|thread| (thread.line, thread.side)).collect::<Vec<_>>(),
+        [(Some(9), Side::New), (Some(12), Side::Old)]
+    );
     bot.reply(number, &threads[0], "an answer").await.unwrap();
     bot.resolve(number, &threads[0]).await.unwrap();
     let first = |threads: &[Thread]| (threads[0].resolved, threads[0].comments.len());
