@@ -80,9 +80,11 @@ async fn a_pull_request_from_its_opening_to_its_merge() {
     let nothing = tribunal_core::ids::Sha::from("0123456789012345678901234567890123456789");
     assert!(matches!(bot.checks(&nothing).await, Err(ForgeFault::NotFound { .. })));
 
-    let issue = NewIssue { title: "Later: the parser".into(), body: "See repo:other/thing.".into(), labels: vec!["debt".into()] };
+    let issue = NewIssue { title: "Later: the parser".into(), body: "Not now.".into(), labels: vec!["debt".into()] };
     let issue = bot.create_issue(&issue).await.unwrap();
     assert_eq!(bot.find_issues("parser repo:other/thing").await.unwrap(), []);
+    let log = stage.server.log();
+    assert_eq!(log.matching("GET", "/search/issues")[1].target.matches("repo%3A").count(), 1, "words are no conditions");
     assert_eq!(bot.find_issues("later parser").await.unwrap(), [issue.clone()]);
     bot.close_issue(issue.number).await.unwrap();
     assert!(!bot.issue(issue.number).await.unwrap().open);

@@ -87,7 +87,7 @@ impl Description {
             return if ANYWHERE.contains(&entry.status) { Vec::new() } else { vec!["no such status".into()] };
         }
         let schema = &response["content"]["application/json"]["schema"];
-        let plain = entry.answer_headers.get("content-type").is_none_or(|kind| !kind.contains("json"));
+        let plain = entry.answer_headers.get("content-type").is_some_and(|kind| !kind.contains("json"));
         if !schema.is_object() || plain {
             return Vec::new();
         }
