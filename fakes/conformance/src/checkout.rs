@@ -59,6 +59,11 @@ impl Checkout {
         listed.split_whitespace().next().map(Sha::from)
     }
 
+    /// As far as has been seen here; nothing is fetched for it.
+    pub async fn has_file(&self, branch: &str, path: &str) -> bool {
+        self.try_git(&["cat-file", "-e", &format!("refs/remotes/origin/{branch}:{path}")]).await.status.success()
+    }
+
     async fn fetch(&self) {
         self.git(&["fetch", "--quiet", "--prune", "origin", "+refs/heads/*:refs/remotes/origin/*"]).await;
     }

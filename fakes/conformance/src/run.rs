@@ -2,11 +2,13 @@
 
 use crate::checks::checks;
 use crate::stage::Stage;
+use futures_util::FutureExt as _;
+use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Instant;
 
-pub type Running = Pin<Box<dyn Future<Output = ()> + Send>>;
+pub type Running = Pin<Box<dyn Future<Output = ()>>>;
 
 /// A named check; it fails by panicking.
 #[derive(Clone, Copy)]
@@ -33,8 +35,8 @@ pub async fn run(stage: Arc<dyn Stage>, left_out: &[(&str, &str)]) {
             continue;
         }
         let started = Instant::now();
-        // A task of its own, so that one panic does not hide the checks behind it.
-        match tokio::spawn((check.run)(Arc::clone(&stage))).await {
+        // One panic must not hide the checks behind it.
+        match AssertUnwindSafe((check.run)(Arc::clone(&stage))).catch_unwind().await {
             Ok(()) => {
                 passed += 1;
                 eprintln!("{:>7}  {} ({} ms)", "ok", check.name, started.elapsed().as_millis());

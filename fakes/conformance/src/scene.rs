@@ -3,8 +3,11 @@
 use crate::stage::{Stage, Who};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 use tribunal_core::findings::anchor::Side;
 use tribunal_core::ids::Sha;
+use tribunal_core::pull::facts::{MergeOrder, Mergeable};
+use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::pull::talk::{NewComment, NewReview, ReviewEvent, Thread};
 use tribunal_forge::port::Forge;
 
@@ -12,7 +15,6 @@ use tribunal_forge::port::Forge;
 static NEXT: AtomicUsize = AtomicUsize::new(1);
 
 pub struct Scene {
-    pub stage: Arc<dyn Stage>,
     pub number: u64,
     pub branch: String,
     pub path: String,
@@ -51,7 +53,18 @@ pub fn after() -> String {
 }
 
 impl Scene {
+    /// Changes the file that all such scenes share: for checks that leave `main` as it is. A push to `main` makes a forge look at
+    /// every open pull request again.
     pub async fn new(stage: &Arc<dyn Stage>, stem: &str) -> Scene {
+        const SHARED: &str = "src/shared.txt";
+        if !stage.checkout().has_file("main", SHARED).await {
+            stage.push("main", &[(SHARED, Some(&before()))], "a file to change").await;
+        }
+        Scene::opened(stage, name(stem), SHARED.to_owned(), &after()).await
+    }
+
+    /// Changes a file of its own: for checks that merge, or make a conflict.
+    pub async fn apart(stage: &Arc<dyn Stage>, stem: &str) -> Scene {
         Scene::with(stage, stem, &before(), &after()).await
     }
 
@@ -59,10 +72,14 @@ impl Scene {
         let branch = name(stem);
         let path = format!("src/{branch}.txt");
         stage.push("main", &[(&path, Some(before))], &format!("before {branch}")).await;
+        Scene::opened(stage, branch, path, after).await
+    }
+
+    async fn opened(stage: &Arc<dyn Stage>, branch: String, path: String, after: &str) -> Scene {
         let head = stage.push(&branch, &[(&path, Some(after))], &format!("change {branch}")).await;
         let number = stage.open_pull(&branch, "main", &format!("Title of {branch}"), "A body.").await;
         let bot = stage.forge_as(Who::Bot);
-        Scene { stage: Arc::clone(stage), number, branch, path, head, bot }
+        Scene { number, branch, path, head, bot }
     }
 
     pub fn comment(&self, side: Side, line: u32, body: &str) -> NewComment {
@@ -89,4 +106,33 @@ impl Scene {
         let found = threads.iter().find(|thread| thread.first().is_some_and(|first| first.body == body));
         found.cloned().unwrap_or_else(|| panic!("no thread begins with `{body}`: {threads:#?}"))
     }
+}
+
+/// Merges as soon as the forge is ready to say yes or no.
+pub async fn merge(scene: &Scene, order: &MergeOrder) -> Result<(), ForgeFault> {
+    let started = Instant::now();
+    loop {
+        match scene.bot.merge(scene.number, order).await {
+            Err(fault) if fault.may_pass() && !fault.is_uncertain() && started.elapsed() < PATIENCE => {
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+            other => return other,
+        }
+    }
+}
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Waits for what a forge does in its own time.
+pub async fn eventually(what: &str, mut holds: impl AsyncFnMut() -> bool) {
+    let started = Instant::now();
+    while !holds().await {
+        assert!(started.elapsed() < PATIENCE, "not within {} s: {what}", PATIENCE.as_secs());
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+/// Waits until the forge has found out that this can be merged.
+pub async fn settled(scene: &Scene) {
+    eventually("it can be merged", async || scene.bot.pull(scene.number).await.unwrap().mergeable == Mergeable::Yes).await;
 }

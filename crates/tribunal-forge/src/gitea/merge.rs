@@ -13,6 +13,8 @@ use tribunal_core::pull::talk::NewPull;
 
 /// A draft is a title that begins like this; a server can be told other words, but these stay the default.
 const DRAFT: &str = "WIP: ";
+/// How it says that it has not looked at the pull request yet, or that it found a conflict.
+const NOT_YET: &str = "try again later";
 
 #[async_trait]
 impl Merge for Gitea {
@@ -39,7 +41,13 @@ impl Merge for Gitea {
             "MergeMessageField": order.message,
         });
         let path = self.repo(&format!("/pulls/{number}/merge"));
-        self.tell(Method::POST, &path, Some(&body), &format!("pull request {number}")).await
+        match self.tell(Method::POST, &path, Some(&body), &format!("pull request {number}")).await {
+            // After every push it works out anew whether there is a conflict, and until then does nothing.
+            Err(ForgeFault::Refused { host, status: 405, message }) if message.contains(NOT_YET) => {
+                Err(ForgeFault::Failing { host, status: 405, message })
+            }
+            other => other,
+        }
     }
 
     /// The server takes no head here, so it is read right before; what is added is only the base.

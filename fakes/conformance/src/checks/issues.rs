@@ -1,0 +1,87 @@
+//! Issues, labels, reactions.
+
+use crate::scene::{ADDED, Scene, eventually, name};
+use crate::stage::{Stage, Who};
+use std::sync::Arc;
+use tribunal_core::findings::anchor::Side;
+use tribunal_core::pull::capability::Capability;
+use tribunal_core::pull::fault::ForgeFault;
+use tribunal_core::pull::talk::{Emoji, NewIssue, ReactionTarget};
+
+pub async fn an_issue_is_made_found_and_closed(stage: Arc<dyn Stage>) {
+    let bot = stage.forge_as(Who::Bot);
+    let word = name("deferred").replace('-', "x");
+    let label = name("label");
+    let new = NewIssue { title: format!("Work {word}"), body: "Later, with 漢字.".into(), labels: vec![label.clone()] };
+    let made = bot.create_issue(&new).await;
+    if !bot.capabilities().await.unwrap().can(Capability::Issues) {
+        assert!(matches!(made, Err(ForgeFault::Unsupported { .. })), "{made:?}");
+        return;
+    }
+    let made = made.unwrap();
+    assert_eq!((made.title.as_str(), made.body.as_str(), made.open), (&*new.title, &*new.body, true));
+    assert_eq!(made.labels, [label]);
+    assert!(made.author.is(&bot.identity().await.unwrap()));
+    assert_eq!(bot.issue(made.number).await.unwrap(), made);
+    // A forge may index at leisure.
+    eventually("the issue is found", async || {
+        bot.find_issues(&word).await.unwrap().iter().any(|found| found.number == made.number)
+    })
+    .await;
+    assert!(bot.find_issues(&name("nowhere").replace('-', "x")).await.unwrap().is_empty());
+    bot.close_issue(made.number).await.unwrap();
+    assert!(!bot.issue(made.number).await.unwrap().open);
+    // A closed one is found too, or it would be made again.
+    assert!(bot.find_issues(&word).await.unwrap().iter().any(|found| found.number == made.number && !found.open));
+}
+
+pub async fn labels_are_put_on_and_taken_off(stage: Arc<dyn Stage>) {
+    let scene = Scene::new(&stage, "labels").await;
+    let (first, second) = (name("label"), format!("{} with: spaces/ü", name("label")));
+    for label in [&first, &second, &first] {
+        scene.bot.add_label(scene.number, label).await.unwrap();
+    }
+    let labels = async || {
+        let mut labels = scene.bot.pull(scene.number).await.unwrap().labels;
+        labels.sort_unstable();
+        labels
+    };
+    let mut both = vec![first.clone(), second.clone()];
+    both.sort_unstable();
+    assert_eq!(labels().await, both);
+    scene.bot.remove_label(scene.number, &first).await.unwrap();
+    // What is not on it is already off.
+    scene.bot.remove_label(scene.number, &first).await.unwrap();
+    assert_eq!(labels().await, [second]);
+}
+
+pub async fn reactions_are_counted_by_person(stage: Arc<dyn Stage>) {
+    let scene = Scene::new(&stage, "reactions").await;
+    let comment = scene.bot.comment(scene.number, "what do you think?").await.unwrap();
+    scene.submit("", vec![scene.comment(Side::New, ADDED, "and of this?")]).await;
+    let line = scene.thread("and of this?").await.comments[0].id.clone();
+    let can = scene.bot.capabilities().await.unwrap().can(Capability::Reactions);
+    for target in [ReactionTarget::Pull, ReactionTarget::Comment(comment.id), ReactionTarget::ThreadComment(line)] {
+        let first = scene.bot.react(scene.number, &target, Emoji::Eyes).await;
+        if !can {
+            assert!(matches!(first, Err(ForgeFault::Unsupported { .. })), "{first:?}");
+            continue;
+        }
+        first.unwrap();
+        // Twice is once.
+        scene.bot.react(scene.number, &target, Emoji::Eyes).await.unwrap();
+        let author = stage.forge_as(Who::Author);
+        author.react(scene.number, &target, Emoji::ThumbsUp).await.unwrap();
+        let reactions = scene.bot.reactions(scene.number, &target).await.unwrap();
+        let by = async |who: Who| {
+            let account = stage.forge_as(who).identity().await.unwrap();
+            reactions.iter().filter(|reaction| reaction.author.is(&account)).map(|reaction| reaction.emoji).collect::<Vec<_>>()
+        };
+        if stage.has_accounts() {
+            assert_eq!((by(Who::Bot).await, by(Who::Author).await), (vec![Emoji::Eyes], vec![Emoji::ThumbsUp]), "{target:?}");
+            assert!(by(Who::Stranger).await.is_empty());
+        } else {
+            assert_eq!(reactions.len(), 2);
+        }
+    }
+}
