@@ -166,5 +166,6 @@ pub fn search(site: &Site, base: &mut Base, request: &Request) -> Reply {
             item
         })
         .collect();
-    Reply::json(200, &json!({ "total_count": items.len(), "incomplete_results": cut_short, "items": items }))
+    let count = items.len();
+    Reply::json(200, &json!({ "total_count": count, "incomplete_results": cut_short, "search_type": "lexical", "items": items }))
 }

@@ -62,7 +62,7 @@ pub fn path_of(base: &Base, key: Key) -> String {
 
 pub fn label(base: &Base, project: &str, name: &str) -> Value {
     json!({
-        "id": name.bytes().map(u64::from).sum::<u64>(), "node_id": format!("LA_{name}"), "name": name, "description": null,
+        "id": name.bytes().map(u64::from).sum::<u64>(), "node_id": format!("LA_{name}"), "name": name, "description": "",
         "url": format!("{}/repos/{project}/labels/{}", api(base), name.replace(' ', "%20")), "color": "ededed", "default": false,
     })
 }

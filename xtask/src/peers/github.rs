@@ -24,6 +24,7 @@ pub fn descriptions() -> Result<()> {
         let status = Command::new("npm")
             .args(["pack", "--silent", "--fetch-timeout=60000", "--fetch-retries=2", package])
             .current_dir(packed.path())
+            .stdout(std::process::Stdio::null())
             .status()
             .context("npm is needed for GitHub's API descriptions; install Node.js 20 or later")?;
         let archive = std::fs::read_dir(packed.path())?.next().transpose()?.map(|entry| entry.path());

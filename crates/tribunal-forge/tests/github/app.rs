@@ -5,7 +5,7 @@ use crate::stage::{GitHubStage, PATH};
 use crate::tour::{remark, review};
 use fake_forge_base::{Kind, Times};
 use fake_github::{APP_ID, CLIENT_ID, Quirk, private_key};
-use forge_conformance::{Stage as _, Who};
+use forge_conformance::Who;
 use tribunal_core::findings::anchor::Side;
 use tribunal_core::pull::capability::Capability;
 use tribunal_core::pull::facts::{AccountKind, CheckState};

@@ -91,7 +91,10 @@ impl GitHubStage {
         let client = reqwest::Client::builder().no_proxy().tls_certs_only([]).build().unwrap();
         let url = format!("{}{path}", self.server.url());
         let request = client.request(method.parse().unwrap(), url).header("authorization", format!("Bearer {}", token(who)));
-        let request = request.header("accept", accept).header("content-type", "application/json").body(body.to_string());
+        let mut request = request.header("accept", accept);
+        if !body.is_null() {
+            request = request.header("content-type", "application/json").body(body.to_string());
+        }
         let answer = request.send().await.unwrap();
         let status = answer.status().as_u16();
         (status, serde_json::from_slice(&answer.bytes().await.unwrap()).unwrap_or_default())

@@ -132,9 +132,9 @@ impl Description {
     }
 }
 
-/// Where GitHub itself departs from its description: the head of a fork that was deleted.
+/// Where GitHub itself departs from its description: the head of a fork that was deleted, and the line of an outdated comment.
 fn is_known(path: &str, instance: &Value) -> bool {
-    instance.is_null() && (path.ends_with("/head/repo") || path.ends_with("/head/user"))
+    instance.is_null() && ["/head/repo", "/head/user", "/line"].iter().any(|end| path.ends_with(end))
 }
 
 /// OpenAPI 3.0 says `nullable` where JSON Schema lists a type more. `strict` refuses fields that are not described.
