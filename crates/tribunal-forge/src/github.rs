@@ -48,6 +48,13 @@ pub struct Settings {
     pub patience: u64,
 }
 
+impl Settings {
+    /// At GitHub's pace, with nothing kept between runs.
+    pub fn new(project: Project, auth: Auth) -> Self {
+        Settings { project, auth, cache: None, pace: Pace::GITHUB, patience: 60 }
+    }
+}
+
 /// What is done, for a token that can do no more than that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Phase {

@@ -1,6 +1,7 @@
 //! Statuses and check runs: two things on GitHub, one to whoever waits for them.
 
-use super::{GitHub, Phase, graphql};
+use super::graphql::{self, PageInfo};
+use super::{GitHub, Phase};
 use crate::http::client::segment;
 use crate::port::{Answered, CheckCommit};
 use async_trait::async_trait;
@@ -46,13 +47,6 @@ struct Rollup {
 struct Contexts {
     page_info: PageInfo,
     nodes: Vec<Context>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct PageInfo {
-    has_next_page: bool,
-    end_cursor: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -131,8 +125,7 @@ impl CheckCommit for GitHub {
                     latest.insert(key, (age, check));
                 }
             }
-            let info = rollup.contexts.page_info;
-            after = info.end_cursor.filter(|_| info.has_next_page);
+            after = self.next(rollup.contexts.page_info, &what)?;
             if after.is_none() {
                 break;
             }

@@ -48,7 +48,23 @@ struct Wrong {
     message: String,
 }
 
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct PageInfo {
+    has_next_page: bool,
+    end_cursor: Option<String>,
+}
+
 impl GitHub {
+    /// Where the next page begins; a page that says there is more and not where is no last page.
+    pub(super) fn next(&self, info: PageInfo, what: &str) -> Answered<Option<String>> {
+        match (info.has_next_page, info.end_cursor) {
+            (false, _) => Ok(None),
+            (true, Some(cursor)) => Ok(Some(cursor)),
+            (true, None) => Err(self.hollow(format!("{what}: there is more, and no word on where"))),
+        }
+    }
+
     pub(super) async fn query<T: DeserializeOwned>(&self, document: &str, variables: Value, what: &str) -> Answered<T> {
         let body = json!({ "query": document, "variables": variables });
         let http = self.sessions.http(Phase::Read).await?;

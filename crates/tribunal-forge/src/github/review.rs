@@ -1,7 +1,8 @@
 //! Reviews over REST, threads over GraphQL: REST has no word for a thread, nor for whether it is resolved.
 
+use super::graphql::{self, PageInfo};
 use super::shapes::{ReviewShape, number_as_text};
-use super::{GitHub, Phase, graphql};
+use super::{GitHub, Phase};
 use crate::http::client::segment;
 use crate::port::{Answered, Resolve, ReviewPull};
 use async_trait::async_trait;
@@ -20,19 +21,6 @@ struct Page<T> {
     #[serde(rename = "pageInfo")]
     info: PageInfo,
     nodes: Vec<T>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct PageInfo {
-    has_next_page: bool,
-    end_cursor: Option<String>,
-}
-
-impl PageInfo {
-    fn next(self) -> Option<String> {
-        self.end_cursor.filter(|_| self.has_next_page)
-    }
 }
 
 #[derive(Deserialize)]
@@ -123,14 +111,19 @@ impl GitHub {
     async fn thread(&self, shape: ThreadShape) -> Answered<Option<Thread>> {
         let can_resolve = if shape.is_resolved { shape.viewer_can_unresolve } else { shape.viewer_can_resolve };
         let mut said = shape.comments.nodes;
-        let mut next = shape.comments.info.next();
-        for _ in 0..MAX_PAGES {
-            let Some(after) = next else { break };
+        let what = format!("comments of the thread on {}", shape.path);
+        let mut next = self.next(shape.comments.info, &what)?;
+        let mut pages = 0;
+        while let Some(after) = next {
+            pages += 1;
+            if pages > MAX_PAGES {
+                return Err(self.hollow(format!("{what} have more than {MAX_PAGES} pages")));
+            }
             let variables = json!({ "thread": shape.id, "after": after });
-            let more: OfNode = self.query(graphql::THREAD_COMMENTS, variables, "comments of a thread").await?;
+            let more: OfNode = self.query(graphql::THREAD_COMMENTS, variables, &what).await?;
             let page = more.node.ok_or_else(|| self.hollow("a thread that is gone"))?.comments;
             said.extend(page.nodes);
-            next = page.info.next();
+            next = self.next(page.info, &what)?;
         }
         let mut comments = Vec::new();
         // What is pending nobody but us can see; it was not said yet.
@@ -193,7 +186,7 @@ impl ReviewPull for GitHub {
             for shape in page.nodes {
                 threads.extend(self.thread(shape).await?);
             }
-            after = page.info.next();
+            after = self.next(page.info, &what)?;
             if after.is_none() {
                 return Ok(threads);
             }
