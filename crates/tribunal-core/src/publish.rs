@@ -1,13 +1,19 @@
 //! Everything Tribunal says about a review, in every format. Nothing is worded anywhere else.
 
+pub mod anchor;
 pub mod difference;
 pub mod inline;
 pub mod markdown;
+pub mod marker;
+pub mod memory;
 pub mod rdjson;
+pub mod reconcile;
 pub mod sarif;
+pub mod status;
 pub mod sticky;
 pub mod summary;
+pub mod threads;
 pub mod visible;
 
 #[cfg(test)]
-mod tests;
+pub mod tests;

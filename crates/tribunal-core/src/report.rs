@@ -1,4 +1,6 @@
 //! The proof of a review, and the document that carries it.
 
 pub mod document;
+pub mod history;
+pub mod publication;
 pub mod receipt;

@@ -6,5 +6,6 @@ pub mod detect;
 pub mod git;
 pub mod gitea;
 pub mod github;
+pub mod gitlab;
 pub mod http;
 pub mod port;

@@ -165,3 +165,16 @@ pub fn reply(site: &mut Site, base: &mut Base, visit: &Visit<'_>, key: Key, top:
     site.world.notes.push(note);
     Ok(Reply::json(201, &shown))
 }
+
+/// One's own, or anybody's with the right to write. The thread goes with its last comment.
+pub fn delete_comment(site: &mut Site, base: &mut Base, visit: &Visit<'_>, id: u64) -> Answered {
+    let found = site.world.notes.iter().find(|note| note.id == id && site.world.thread_of(note).on.0 == visit.project_id);
+    let Some(note) = found.cloned() else { return Err(refuse(404, "Not Found")) };
+    let mine = visit.caller.id() == Some(note.author);
+    visit.may(base, if mine { Level::Read } else { Level::Write }, "pull_requests=write")?;
+    site.world.notes.retain(|other| other.id != id);
+    if !site.world.notes.iter().any(|other| other.thread == note.thread) {
+        site.world.threads.retain(|thread| thread.id != note.thread);
+    }
+    Ok(Reply::empty(204))
+}

@@ -135,6 +135,7 @@ fn within(site: &mut Site, base: &mut Base, visit: &Visit<'_>, path: &[&str]) ->
         ("DELETE", ["pulls", n, "reviews", review]) => reviews::delete(site, base, visit, (id, number(n)?), number(review)?),
         ("GET", ["pulls", n, "comments"]) => reviews::comments(site, base, visit, (id, number(n)?)),
         ("POST", ["pulls", n, "comments", note, "replies"]) => reviews::reply(site, base, visit, (id, number(n)?), number(note)?),
+        ("DELETE", ["pulls", "comments", note]) => reviews::delete_comment(site, base, visit, number(note)?),
         (_, ["pulls", "comments", note, "reactions"]) => {
             talk::reactions(site, base, visit, &crate::model::Liked::Note(number(note)?))?
         }

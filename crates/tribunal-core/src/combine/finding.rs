@@ -1,5 +1,6 @@
 //! A merged finding: the unit that is shown, stored, compared and published. Its JSON keys are those of PR-36, extended.
 
+use super::dismissal::Dismissed;
 use crate::findings::anchor::Side;
 use crate::findings::race::RaceTag;
 use crate::findings::report::Fix;
@@ -51,6 +52,15 @@ pub struct Finding {
     pub mitigation_out_of_scope: bool,
     /// Would be posted on its line; the rest is listed in the summary.
     pub inline: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dismissed: Option<Dismissed>,
+}
+
+impl Finding {
+    /// Does it count against the change? Only an accepted dismissal takes it out.
+    pub fn counts(&self) -> bool {
+        !self.dismissed.as_ref().is_some_and(|dismissed| dismissed.accepted)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]

@@ -50,6 +50,7 @@ pub fn settle(draft: Draft, roles: &[Role], directives: &[Directive]) -> Finding
         fix: lead.fix,
         mitigation_out_of_scope: lead.mitigation_out_of_scope,
         inline: false,
+        dismissed: None,
     }
 }
 

@@ -92,7 +92,7 @@ pub enum Status {
 
 /// `reviewed` says whether any reviewer has answered. What an earlier review found is open all the same.
 pub fn tier(findings: &[Finding], gaps: usize, reviewed: bool) -> Tier {
-    let any = |priority: Priority| findings.iter().any(|finding| finding.p_code == priority);
+    let any = |priority: Priority| findings.iter().any(|finding| finding.counts() && finding.p_code == priority);
     if any(Priority::P0) {
         Tier::Blocking
     } else if any(Priority::P1) {
@@ -118,10 +118,10 @@ pub fn status(tier: Tier, complete: bool) -> Status {
 
 /// CF-12: two scales and one fixed map. Half a review may condemn, but it never says LGTM (design rule 1).
 pub fn verdict(findings: &[Finding], missing_prerequisites: &[String], complete: bool) -> Option<Verdict> {
-    let any = |priority: Priority| findings.iter().any(|finding| finding.p_code == priority);
+    let any = |priority: Priority| findings.iter().any(|finding| finding.counts() && finding.p_code == priority);
     let p1_can_be_fixed_here = findings
         .iter()
-        .filter(|finding| finding.p_code == Priority::P1)
+        .filter(|finding| finding.counts() && finding.p_code == Priority::P1)
         .all(|finding| !finding.mitigation.is_empty() && !finding.mitigation_out_of_scope);
     if !missing_prerequisites.is_empty() {
         Some(Verdict::Blocked)
@@ -187,6 +187,8 @@ pub fn exit_code(outcome: Outcome, hold_up: HoldUp, findings: &[Finding], fail_l
         },
         Outcome::NotRun => 2,
         Outcome::Clean => 0,
-        Outcome::Findings => u8::from(findings.iter().any(|finding| fail_level.is_reached_by(finding.p_code))),
+        Outcome::Findings => {
+            u8::from(findings.iter().any(|finding| finding.counts() && fail_level.is_reached_by(finding.p_code)))
+        }
     }
 }

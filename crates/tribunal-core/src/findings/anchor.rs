@@ -117,24 +117,22 @@ impl<'a> SideText<'a> {
         side_text
     }
 
-    /// First and last line index of every place where the quote stands.
+    /// First and last line index of every place where the quote stands. A very short quote must be a line of its own, or it would
+    /// stand everywhere.
     fn find(&self, quote: &str) -> Vec<(usize, usize)> {
-        self.text
-            .match_indices(quote)
-            .filter(|(offset, _)| quote.len() >= 4 || self.is_whole_line(*offset, quote))
-            .map(|(offset, _)| (self.line_at(offset), self.line_at(offset + quote.len() - 1)))
-            .collect()
+        if quote.len() < 4 {
+            return (0..self.lines.len()).filter(|line| self.folded_line(*line) == quote).map(|line| (line, line)).collect();
+        }
+        self.text.match_indices(quote).map(|(offset, _)| (self.line_at(offset), self.line_at(offset + quote.len() - 1))).collect()
     }
 
     fn line_at(&self, offset: usize) -> usize {
         self.starts.partition_point(|&start| start <= offset) - 1
     }
 
-    /// A very short quote must be a line of its own, or it would stand everywhere.
-    fn is_whole_line(&self, offset: usize, quote: &str) -> bool {
-        let line = self.line_at(offset);
+    fn folded_line(&self, line: usize) -> &str {
         let end = self.starts.get(line + 1).map_or(self.text.len(), |next| next - 1);
-        self.starts[line] == offset && end == offset + quote.len()
+        &self.text[self.starts[line]..end]
     }
 }
 

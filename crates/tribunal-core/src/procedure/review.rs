@@ -1,16 +1,18 @@
 //! The review procedure: read the change, call the panel, merge what it says, end in one document.
 //!
 //! ```text
-//! Start ─► ReadChange ─► ChangeRead ─► RunSeat × n ─► SeatFinished × n ─► (Verify ─► Verified) ─► Done
+//! Start ─► ReadChange ─► ChangeRead ─► RunSeat × n ─► SeatFinished × n ─► (Verify ─► Verified) ─► (Publish ─► Published) ─► Done
 //!                     │                            └► could not answer: RunSeat of its stand-in
-//!                     ├► ReadFailed ─► Failed
-//!                     └► nothing to do: Noop, NotRun
+//!                     ├► ReadFailed ─► (Decline ─► Published) ─► Failed
+//!                     └► nothing to do: Noop, or (Decline ─► Published) ─► NotRun
 //! ```
 //! The text of the change never enters the state: effects read it again from git by the ids that the state holds.
 
 pub mod finish;
+pub mod pull;
 
 use crate::call::usage::Usage;
+use crate::combine::dismissal::Dismissal;
 use crate::combine::finding::SpecGap;
 use crate::combine::identity::IdBook;
 use crate::combine::opinion::CheckedOpinion;
@@ -18,7 +20,7 @@ use crate::combine::prior::OpenFinding;
 use crate::findings::admit::AdmittedReport;
 use crate::findings::brief::TestDirection;
 use crate::findings::role::Role;
-use crate::ids::{AgentName, EffectKey, RepoPath, RunId, Sha};
+use crate::ids::{AgentName, EffectKey, FindingId, FindingKey, RepoPath, RunId, Sha};
 use crate::plan::files::{Disposition, FileRules, FileSummary, LeftOut};
 use crate::plan::flags::{Flags, flags};
 use crate::plan::mode::{LastReview, Mode, RequestedMode, Resolution, Widening, resolve};
@@ -26,7 +28,10 @@ use crate::plan::panel::{Panel, Seat, dispatch};
 use crate::policy::config::Policy;
 use crate::procedure::{Millis, Step};
 use crate::report::document::Document;
+use crate::report::history::PastReview;
+use crate::report::publication::Publication;
 use crate::report::receipt::{Cost, Reading, RulesDepth, SeatState};
+use pull::{PullRead, PullRun};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -56,6 +61,9 @@ pub struct Request {
     pub left_out: Vec<LeftOut>,
     /// Said before the findings: config of the base used, a role overridden.
     pub notices: Vec<String>,
+    /// The pull request that the change is, if it is one.
+    #[serde(default)]
+    pub pull: Option<PullRun>,
     /// Random, and unknown to whoever wrote the change: fences and the canary of this run's prompts are made of it.
     pub nonce: String,
 }
@@ -112,6 +120,13 @@ pub enum Phase {
     Reviewing(Box<Reviewing>),
     /// Everyone has answered; another agent looks at what was found.
     Verifying(Box<Reviewing>),
+    /// Everything is decided; it is being said on the pull request.
+    Publishing(Box<Publishing>),
+    /// There is no review to publish, and the pull request's status must say so.
+    Declining {
+        reason: String,
+        end: Decline,
+    },
     Done(Box<Document>),
     /// Nothing changed since the last review, whose document still stands.
     Noop {
@@ -127,6 +142,30 @@ pub enum Phase {
     },
 }
 
+/// What is to be said.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Publishing {
+    pub document: Document,
+    /// Every name that was ever given in this case.
+    pub names: BTreeMap<FindingKey, FindingId>,
+}
+
+/// Why there is no review.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Decline {
+    NotRun,
+    Failed,
+}
+
+impl Decline {
+    fn phase(self, reason: String) -> Phase {
+        match self {
+            Decline::NotRun => Phase::NotRun { reason },
+            Decline::Failed => Phase::Failed { reason },
+        }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Reviewing {
     pub plan: Plan,
@@ -138,6 +177,9 @@ pub struct Reviewing {
 pub struct Plan {
     pub mode: Mode,
     pub since: Option<Sha>,
+    /// What the last review compared its head with.
+    #[serde(default)]
+    pub since_base: Option<Sha>,
     pub widened: Option<Widening>,
     pub flags: Flags,
     pub panel: Panel,
@@ -147,6 +189,10 @@ pub struct Plan {
     pub prior_clean: Vec<String>,
     pub ids: IdBook,
     pub iteration: u32,
+    #[serde(default)]
+    pub dismissals: Vec<Dismissal>,
+    #[serde(default)]
+    pub history: Vec<PastReview>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -164,6 +210,7 @@ pub enum Input {
     ReadFailed { reason: String },
     SeatFinished { seat: Seat, answer: Box<SeatAnswer> },
     Verified(Box<SecondOpinion>),
+    Published(Box<Publication>),
 }
 
 /// What the engine learned by reading the change and the ledger.
@@ -173,6 +220,11 @@ pub struct ChangeRead {
     pub has_repo: bool,
     pub last: Option<LastKnown>,
     pub ids: IdBook,
+    /// What stands on the pull request.
+    #[serde(default)]
+    pub pull: Option<PullRead>,
+    #[serde(default)]
+    pub dismissals: Vec<Dismissal>,
 }
 
 /// The last review of the same case.
@@ -189,6 +241,11 @@ pub struct LastKnown {
     /// Files that were moved between its head and this one, by their earlier path.
     #[serde(default)]
     pub renamed: BTreeMap<RepoPath, RepoPath>,
+    #[serde(default)]
+    pub history: Vec<PastReview>,
+    /// The review itself, where it may have to be published again.
+    #[serde(default)]
+    pub document: Option<Box<Document>>,
 }
 
 impl LastKnown {
@@ -259,6 +316,10 @@ pub enum Effect {
     RunSeat(Seat),
     /// Ask this agent to refute the findings so far.
     Verify(AgentName),
+    /// Say it on the pull request.
+    Publish,
+    /// Say there that nothing was reviewed.
+    Decline,
 }
 
 impl Effect {
@@ -268,6 +329,8 @@ impl Effect {
             Effect::ReadChange => format!("{run}/read-change"),
             Effect::RunSeat(seat) => format!("{run}/seat/{seat}"),
             Effect::Verify(agent) => format!("{run}/verify/{agent}"),
+            Effect::Publish => format!("{run}/publish"),
+            Effect::Decline => format!("{run}/decline"),
         })
     }
 }
@@ -288,7 +351,7 @@ impl State {
 
     pub fn is_settled(&self) -> bool {
         match self.phase {
-            Phase::Reading | Phase::Reviewing(_) | Phase::Verifying(_) => false,
+            Phase::Reading | Phase::Reviewing(_) | Phase::Verifying(_) | Phase::Publishing(_) | Phase::Declining { .. } => false,
             Phase::Done(_) | Phase::Noop { .. } | Phase::NotRun { .. } | Phase::Failed { .. } => true,
         }
     }
@@ -303,13 +366,20 @@ pub fn step(state: Option<State>, input: Input, now: Millis) -> Result<Step<Stat
     };
     let State { model, request, started_at, phase } = state;
     let (phase, effects) = match (phase, input) {
-        (Phase::Reading, Input::ChangeRead(change)) => plan(&request, *change),
-        (Phase::Reading, Input::ReadFailed { reason }) => (Phase::Failed { reason }, Vec::new()),
+        (Phase::Reading, Input::ChangeRead(change)) => plan(&request, *change, started_at, now),
+        (Phase::Reading, Input::ReadFailed { reason }) => decline(&request, Decline::Failed, reason),
         (Phase::Reviewing(reviewing), Input::SeatFinished { seat, answer }) => {
             seat_finished(&request, reviewing, seat, *answer, started_at, now)
         }
         (Phase::Verifying(reviewing), Input::Verified(opinion)) => {
-            (Phase::Done(Box::new(finish::document(&request, *reviewing, Some(*opinion), started_at, now))), Vec::new())
+            publish(&request, finish::document(&request, *reviewing, Some(*opinion), started_at, now))
+        }
+        (Phase::Publishing(publishing), Input::Published(publication)) => {
+            let document = Document { publication: Some(*publication), ..publishing.document };
+            (Phase::Done(Box::new(document)), Vec::new())
+        }
+        (Phase::Declining { reason, end }, Input::Published(publication)) => {
+            (end.phase(pull::with_shortfall(reason, &publication)), Vec::new())
         }
         (phase, _) => (phase, Vec::new()),
     };
@@ -343,23 +413,40 @@ fn seat_finished(
         Some(verify) if !finish::to_verify(request, &reviewing, &verify.agent).is_empty() => {
             (Phase::Verifying(reviewing), vec![Effect::Verify(verify.agent.clone())])
         }
-        Some(_) | None => (Phase::Done(Box::new(finish::document(request, *reviewing, None, started_at, now))), Vec::new()),
+        Some(_) | None => publish(request, finish::document(request, *reviewing, None, started_at, now)),
     }
 }
 
-fn plan(request: &Request, mut change: ChangeRead) -> (Phase, Vec<Effect>) {
+/// A review of a pull request is said there, if it is to be.
+fn publish(request: &Request, publishing: Publishing) -> (Phase, Vec<Effect>) {
+    match &request.pull {
+        Some(pull) if pull.publish => (Phase::Publishing(Box::new(publishing)), vec![Effect::Publish]),
+        Some(_) | None => (Phase::Done(Box::new(publishing.document)), Vec::new()),
+    }
+}
+
+/// What was not reviewed is not green, there as well.
+fn decline(request: &Request, end: Decline, reason: String) -> (Phase, Vec<Effect>) {
+    match &request.pull {
+        Some(pull) if pull.publish => (Phase::Declining { reason, end }, vec![Effect::Decline]),
+        Some(_) | None => (end.phase(reason), Vec::new()),
+    }
+}
+
+fn plan(request: &Request, mut change: ChangeRead, started_at: Millis, now: Millis) -> (Phase, Vec<Effect>) {
     change.files.extend(request.left_out.iter().map(FileSummary::left_out));
     if change.files.is_empty() {
-        return (
-            Phase::NotRun { reason: format!("nothing to review: {} holds no change", request.target.subject()) },
-            Vec::new(),
-        );
+        let reason = format!("nothing to review: {} holds no change", request.target.subject());
+        return decline(request, Decline::NotRun, reason);
     }
     let (base, head) = (request.target.base(), request.target.head());
     let last = change.last.as_ref().map(|last| &last.review);
     let resolution = resolve(request.mode, last, &base, &head, &request.fingerprint);
     let (mode, since, widened) = match resolution {
         Resolution::Noop { head } => {
+            if let Some(publishing) = pull::restated(&change) {
+                return publish(request, publishing);
+            }
             let last_run = change.last.map(|last| last.run).unwrap_or_else(|| request.run.clone());
             return (Phase::Noop { head, last_run }, Vec::new());
         }
@@ -368,18 +455,23 @@ fn plan(request: &Request, mut change: ChangeRead) -> (Phase, Vec<Effect>) {
     };
     let rules = match FileRules::new(&request.policy.skip, &request.policy.review) {
         Ok(rules) => rules,
-        Err(reason) => return (Phase::Failed { reason }, Vec::new()),
+        Err(reason) => return decline(request, Decline::Failed, reason),
     };
     let flags = flags(&change.files, request.spec.is_some(), change.has_repo);
     let players = |role: &crate::ids::RoleName| request.policy.panel.get(role).cloned().unwrap_or_default();
-    let panel = dispatch(&request.roles, players, &flags);
+    let mut panel = dispatch(&request.roles, players, &flags);
     if panel.seats.is_empty() {
-        return (Phase::Failed { reason: "no reviewer is left: every role is switched off in [panel]".into() }, Vec::new());
+        return decline(request, Decline::Failed, "no reviewer is left: every role is switched off in [panel]".into());
     }
+    let since_base = change.last.as_ref().filter(|_| since.is_some()).map(|last| last.review.base.clone());
     let iteration = change.last.as_ref().map_or(0, |last| last.iteration) + 1;
-    let build_on = change.last.filter(|_| mode == Mode::Incremental).map(|last| last.followed(&mut change.ids));
+    let history = change.last.as_ref().map(|last| last.history.clone()).unwrap_or_default();
+    // What was said on a pull request stays said until it is verified, also where everything is looked at anew (PR-11).
+    let keeps = mode == Mode::Incremental || request.pull.is_some();
+    let build_on = change.last.filter(|_| keeps).map(|last| last.followed(&mut change.ids));
     let (open, gaps, clean, changed_since) = match build_on {
-        Some(last) => (last.open, last.gaps, last.clean, last.changed_since),
+        Some(last) if mode == Mode::Incremental => (last.open, last.gaps, last.clean, last.changed_since),
+        Some(last) => (last.open, last.gaps, Vec::new(), None),
         None => (Vec::new(), Vec::new(), Vec::new(), None),
     };
     let open_paths: BTreeSet<&RepoPath> = open.iter().map(|open| &open.finding.file).collect();
@@ -393,12 +485,15 @@ fn plan(request: &Request, mut change: ChangeRead) -> (Phase, Vec<Effect>) {
         })
         .collect();
     if let Some(reason) = nothing_left(&files, request.target.subject()) {
-        return (Phase::NotRun { reason }, Vec::new());
+        return decline(request, Decline::NotRun, reason);
     }
-    let effects = panel.seats.iter().cloned().map(Effect::RunSeat).collect();
+    let withheld = pull::withhold(request.pull.as_ref(), &mut panel);
+    let asked = panel.seats.iter().filter(|seat| !withheld.contains_key(&seat.to_string()));
+    let effects: Vec<Effect> = asked.cloned().map(Effect::RunSeat).collect();
     let plan = Plan {
         mode,
         since,
+        since_base,
         widened,
         flags,
         panel,
@@ -408,8 +503,14 @@ fn plan(request: &Request, mut change: ChangeRead) -> (Phase, Vec<Effect>) {
         prior_clean: clean,
         ids: change.ids,
         iteration,
+        dismissals: change.dismissals,
+        history,
     };
-    (Phase::Reviewing(Box::new(Reviewing { plan, answers: BTreeMap::new() })), effects)
+    let reviewing = Reviewing { plan, answers: withheld };
+    if effects.is_empty() {
+        return publish(request, finish::document(request, reviewing, None, started_at, now));
+    }
+    (Phase::Reviewing(Box::new(reviewing)), effects)
 }
 
 /// A change of which every file is left out was not reviewed, and what was not reviewed is not green.

@@ -4,6 +4,8 @@ use super::markdown::{fenced, inert};
 use crate::combine::finding::Finding;
 use crate::findings::anchor::Side;
 use crate::findings::scale::{Justification, Priority};
+use crate::pull::capability::{Capabilities, Capability};
+use crate::pull::place::ForgeKind;
 use serde::Serialize;
 
 /// One comment on one line.
@@ -15,6 +17,26 @@ pub struct InlineComment {
     pub start_line: Option<u32>,
     pub side: &'static str,
     pub body: String,
+}
+
+/// How a forge writes a suggestion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialect {
+    GitHub,
+    /// The range is counted from the commented line.
+    GitLab,
+    /// Nothing there can be applied by a click, so the fix is only shown.
+    Plain,
+}
+
+impl Dialect {
+    pub fn of(capabilities: &Capabilities) -> Self {
+        match (capabilities.can(Capability::Suggestions), capabilities.kind) {
+            (true, ForgeKind::GitLab) => Dialect::GitLab,
+            (true, _) => Dialect::GitHub,
+            (false, _) => Dialect::Plain,
+        }
+    }
 }
 
 pub fn inline_comments(findings: &[Finding]) -> Vec<InlineComment> {
@@ -30,11 +52,11 @@ fn inline_comment(finding: &Finding) -> InlineComment {
             Side::New => "RIGHT",
             Side::Old => "LEFT",
         },
-        body: inline_body(finding),
+        body: inline_body(finding, Dialect::GitHub),
     }
 }
 
-pub fn inline_body(finding: &Finding) -> String {
+pub fn inline_body(finding: &Finding, dialect: Dialect) -> String {
     let colour = match finding.p_code {
         Priority::P0 => "red",
         Priority::P1 => "orange",
@@ -42,13 +64,31 @@ pub fn inline_body(finding: &Finding) -> String {
     };
     let code = finding.p_code.code();
     let mut body = format!("**![{code}](https://img.shields.io/badge/{code}-{colour}) {}**\n\n", finding.slug);
-    body.push_str(&format!("**Failure mode**: {}\n\n", inert(&finding.failure_mode)));
+    body.push_str(&claim(finding));
+    if let Some(fix) = suggestion(finding, dialect) {
+        body.push_str(&format!("{fix}\n\n"));
+    }
+    body.push_str(&proof(finding));
+    body.push_str(&format!("<!-- pr-review:finding-id={} -->\n", finding.id));
+    body.push_str(&format!("<!-- pr-review:justification={} -->\n", finding.justification.word()));
+    body
+}
+
+/// The same without a line under it, for the summary.
+pub fn told(finding: &Finding) -> String {
+    format!("**{} {}**\n\n{}{}", finding.p_code, finding.slug, claim(finding), proof(finding))
+}
+
+fn claim(finding: &Finding) -> String {
+    let mut body = format!("**Failure mode**: {}\n\n", inert(&finding.failure_mode));
     if !finding.mitigation.is_empty() {
         body.push_str(&format!("**Mitigation**: {}\n\n", inert(&finding.mitigation)));
     }
-    if let Some(fix) = suggestion(finding) {
-        body.push_str(&format!("{fix}\n\n"));
-    }
+    body
+}
+
+fn proof(finding: &Finding) -> String {
+    let mut body = String::new();
     let sign = match finding.side {
         Side::New => '+',
         Side::Old => '-',
@@ -60,8 +100,6 @@ pub fn inline_body(finding: &Finding) -> String {
         body.push_str(&format!("<details><summary>Also said of this place</summary>\n\n{}\n\n</details>\n\n", also.join("\n")));
     }
     body.push_str(&format!("<sub>{}</sub>\n", facts(finding)));
-    body.push_str(&format!("<!-- pr-review:finding-id={} -->\n", finding.id));
-    body.push_str(&format!("<!-- pr-review:justification={} -->\n", finding.justification.word()));
     body
 }
 
@@ -85,8 +123,16 @@ fn facts(finding: &Finding) -> String {
 }
 
 /// A suggestion block replaces exactly the anchored lines, so it is offered only when the fix does too.
-fn suggestion(finding: &Finding) -> Option<String> {
+fn suggestion(finding: &Finding, dialect: Dialect) -> Option<String> {
     let fix = finding.fix.as_ref()?;
     let same = finding.side == Side::New && (fix.line_start, fix.line_end) == (finding.line_start, finding.line_end);
-    same.then(|| fenced("suggestion", &fix.replacement))
+    same.then(|| match dialect {
+        Dialect::GitHub => fenced("suggestion", &fix.replacement),
+        // The comment stands on the last line, so the range reaches up from there.
+        Dialect::GitLab => fenced(&format!("suggestion:-{}+0", finding.line_end - finding.line_start), &fix.replacement),
+        Dialect::Plain => {
+            let language = finding.file.extension().filter(|ext| ext.bytes().all(|byte| byte.is_ascii_alphanumeric()));
+            format!("**Suggested**:\n\n{}", fenced(language.unwrap_or(""), &fix.replacement))
+        }
+    })
 }

@@ -1,35 +1,117 @@
 //! The sticky summary comment (PR-85 to PR-89), as it would be published.
 
 use super::markdown::{code, fenced, inert};
+use super::marker::Mark;
+use super::memory::Memory;
 use crate::combine::finding::Finding;
 use crate::combine::verdict::Verdict;
 use crate::findings::scale::Priority;
+use crate::ids::{FindingId, FindingKey};
 use crate::report::document::Document;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// What the pull request adds to a review: where its findings stand.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Links {
+    pub urls: BTreeMap<FindingId, String>,
+    /// Should stand on a line, and the forge has none for them; written out in full here instead.
+    pub without_line: BTreeSet<FindingId>,
+    /// Threads that a person closed while the finding is still there.
+    pub resolved_by: BTreeMap<FindingId, String>,
+}
+
+/// The body as `--format markdown` shows it: nobody has posted anything yet.
 pub fn sticky(document: &Document) -> String {
-    let mut parts = vec![format!("<!-- pr-review:sticky -->\n<!-- pr-review:sha={} -->", document.head)];
-    parts.push("> 🤖 Automated review by Tribunal. People decide.".to_owned());
-    for notice in &document.notices {
-        parts.push(format!("> {}", inert(notice)));
+    parts(document, &Links::default(), usize::MAX).into_iter().map(|part| part.text).collect::<Vec<_>>().join("\n\n") + "\n"
+}
+
+/// The body for a pull request: within the forge's limit, with what the next review needs, and with the mark in its last line.
+pub fn sticky_for(
+    document: &Document,
+    names: &BTreeMap<FindingKey, FindingId>,
+    links: &Links,
+    limit: usize,
+    seal: impl Fn(&Mark) -> String,
+) -> String {
+    let mark =
+        |memory: Option<String>| seal(&Mark::Sticky { head: document.head.clone(), run: document.receipt.run.clone(), memory });
+    // A mark with a hash is as long as any mark gets.
+    let room = limit.saturating_sub(mark(Some("0".repeat(64))).len() + 8);
+    let text = fitted(document, links, room);
+    match Memory::of(document, names.clone()).pack(room.saturating_sub(text.len())) {
+        Some(packed) => format!("{text}\n\n{}\n{}\n", packed.line, mark(Some(packed.hash))),
+        None => format!("{text}\n\n{}\n", mark(None)),
     }
-    parts.push(document.summary_line.clone());
-    if document.findings.len() >= 2 {
-        parts.push(format!("> {}", narrative(&document.findings)));
+}
+
+/// A part of the sticky, and how soon it goes when there is no room; 0 stays.
+struct Part {
+    text: String,
+    spare: u8,
+}
+
+impl Part {
+    fn must(text: String) -> Self {
+        Part { text, spare: 0 }
     }
-    parts.extend(open_list(document));
-    let inline = document.findings.iter().filter(|finding| finding.inline).count();
+
+    fn spare(rank: u8, text: String) -> Self {
+        Part { text, spare: rank }
+    }
+}
+
+/// As much as fits. First whole sections go, the least needed first; then the list is cut, and says so.
+fn fitted(document: &Document, links: &Links, room: usize) -> String {
+    let join = |parts: &[Part]| parts.iter().map(|part| part.text.as_str()).collect::<Vec<_>>().join("\n\n");
+    let mut listed = usize::MAX;
+    loop {
+        let mut kept = parts(document, links, listed);
+        loop {
+            let text = join(&kept);
+            if text.len() <= room {
+                return text;
+            }
+            let Some(most) = kept.iter().map(|part| part.spare).max().filter(|most| *most > 0) else { break };
+            kept.retain(|part| part.spare != most);
+        }
+        listed = listed.min(document.findings.len()) / 2;
+        if listed == 0 {
+            // Not even the bare frame fits: the line that says what came out is worth more than none.
+            return document.summary_line.clone();
+        }
+    }
+}
+
+fn parts(document: &Document, links: &Links, listed: usize) -> Vec<Part> {
+    let status = document.tier.wording().split_once(' ').map_or("", |(_, words)| words);
+    let mut parts = vec![Part::must(format!(
+        "<!-- pr-review:sticky -->\n<!-- pr-review:sha={} -->\n<!-- pr-review:version=2 -->\n<!-- pr-review:status={status} -->",
+        document.head
+    ))];
+    parts.push(Part::must("> 🤖 Automated review by Tribunal. People decide.".to_owned()));
+    parts.extend(document.notices.iter().map(|notice| Part::must(format!("> {}", inert(notice)))));
+    parts.push(Part::must(document.summary_line.clone()));
+    let open: Vec<&Finding> = document.findings.iter().filter(|finding| finding.dismissed.is_none()).collect();
+    if open.len() >= 2 {
+        parts.push(Part::must(format!("> {}", narrative(&open))));
+    }
+    parts.extend(open_list(document, &open, links, listed).map(Part::must));
+    let inline = open.iter().filter(|finding| finding.inline && !links.without_line.contains(&finding.id)).count();
     if inline > 0 {
-        parts.push(format!("📍 **Inline comments**: {inline} on the lines they speak of, under *Files changed*"));
+        parts.push(Part::must(format!("📍 **Inline comments**: {inline} on the lines they speak of, under *Files changed*")));
     }
-    parts.extend(adjustments(document));
-    parts.extend(iteration(document));
-    parts.push(folded("📊 Overview by category", &overview(&document.findings)));
-    parts.extend(spec_gaps(document));
-    parts.push(folded(&format!("✅ Checked & clean ({})", document.checked_and_clean.len()), &clean(document)));
-    parts.extend(not_kept(document));
-    parts.push(format!("---\n\n{}", footer(document)));
-    parts.join("\n\n") + "\n"
+    parts.extend(written_out(&open, links).map(|text| Part::spare(1, text)));
+    parts.extend(dismissed(document).map(Part::must));
+    parts.extend(adjustments(document).map(Part::must));
+    parts.extend(iteration(document).map(|text| Part::spare(2, text)));
+    parts.push(Part::spare(3, folded("📊 Overview by category", &overview(&open))));
+    parts.extend(spec_gaps(document).map(|text| Part::spare(1, text)));
+    let clean_title = format!("✅ Checked & clean ({})", document.checked_and_clean.len());
+    parts.push(Part::spare(4, folded(&clean_title, &clean(document))));
+    parts.extend(not_kept(document).map(|text| Part::spare(5, text)));
+    parts.extend(history(document).map(|text| Part::spare(5, text)));
+    parts.push(Part::must(format!("---\n\n{}", footer(document))));
+    parts
 }
 
 fn folded(summary: &str, body: &str) -> String {
@@ -37,7 +119,7 @@ fn folded(summary: &str, body: &str) -> String {
 }
 
 /// One line on the shape of the cluster: where it is and what it is about.
-fn narrative(findings: &[Finding]) -> String {
+fn narrative(findings: &[&Finding]) -> String {
     let mut files: BTreeMap<&str, usize> = BTreeMap::new();
     let mut slugs: BTreeMap<&str, usize> = BTreeMap::new();
     for finding in findings {
@@ -60,22 +142,83 @@ fn narrative(findings: &[Finding]) -> String {
     }
 }
 
-fn open_list(document: &Document) -> Option<String> {
-    let listed_p3 = document.max_listed_p3 as usize;
-    if document.findings.is_empty() {
+fn open_list(document: &Document, open: &[&Finding], links: &Links, listed: usize) -> Option<String> {
+    if open.is_empty() {
         return None;
     }
-    let (minor, main): (Vec<&Finding>, Vec<&Finding>) =
-        document.findings.iter().partition(|finding| finding.p_code == Priority::P3);
-    let bullet = |finding: &&Finding| {
-        format!("- **{}** {} {} — {}", finding.id, finding.p_code, code(&finding.slug), code(&place(finding)))
+    let (minor, main): (Vec<&&Finding>, Vec<&&Finding>) = open.iter().partition(|finding| finding.p_code == Priority::P3);
+    let bullet = |finding: &&&Finding| {
+        let id = match links.urls.get(&finding.id).filter(|url| !url.is_empty()) {
+            Some(url) => format!("[{}]({url})", finding.id),
+            None => finding.id.to_string(),
+        };
+        let closed = links.resolved_by.get(&finding.id);
+        let closed = closed.map(|by| format!(" · thread closed by {}, still there", inert(by))).unwrap_or_default();
+        format!("- **{id}** {} {} — {}{closed}", finding.p_code, code(&finding.slug), code(&place(finding)))
     };
-    let mut lines: Vec<String> = main.iter().map(bullet).collect();
+    let mut lines: Vec<String> = main.iter().take(listed).map(bullet).collect();
+    let listed_p3 = (document.max_listed_p3 as usize).min(listed);
     lines.extend(minor.iter().take(listed_p3).map(bullet));
+    if main.len() > listed {
+        lines.push(format!(
+            "- … and {} more: there is no room for them here; `tribunal show` and the JSON report list all",
+            main.len() - listed
+        ));
+    }
     if minor.len() > listed_p3 {
         lines.push(format!("- … and {} more P3, in the JSON report", minor.len() - listed_p3));
     }
-    Some(format!("## 📋 Currently open ({})\n\n{}", document.findings.len(), lines.join("\n")))
+    Some(format!("## 📋 Currently open ({})\n\n{}", open.len(), lines.join("\n")))
+}
+
+/// Findings that found no line, in full: demoted, never lost.
+fn written_out(open: &[&Finding], links: &Links) -> Option<String> {
+    let without: Vec<&&Finding> = open.iter().filter(|finding| links.without_line.contains(&finding.id)).collect();
+    if without.is_empty() {
+        return None;
+    }
+    let entries: Vec<String> = without
+        .iter()
+        .map(|finding| format!("### {} {}\n\n{}", finding.id, code(&place(finding)), super::inline::told(finding)))
+        .collect();
+    Some(folded(&format!("📎 Without a line of their own ({})", without.len()), &entries.join("\n\n")))
+}
+
+/// PR-132: waved away, by whom and why; what the author alone waved away still counts.
+fn dismissed(document: &Document) -> Option<String> {
+    let rows: Vec<String> = document
+        .findings
+        .iter()
+        .filter_map(|finding| {
+            let word = finding.dismissed.as_ref()?;
+            let counts = if word.accepted { "" } else { " · still counts: the author alone cannot clear it" };
+            Some(format!(
+                "- **{}** {} {} — {}: {}{counts}",
+                finding.id,
+                finding.p_code,
+                code(&place(finding)),
+                inert(&word.by),
+                inert(&word.reason)
+            ))
+        })
+        .collect();
+    (!rows.is_empty()).then(|| format!("## 🙈 Dismissed ({})\n\n{}", rows.len(), rows.join("\n")))
+}
+
+fn history(document: &Document) -> Option<String> {
+    if document.history.is_empty() {
+        return None;
+    }
+    let rows: Vec<String> = document
+        .history
+        .iter()
+        .rev()
+        .map(|past| {
+            format!("| {} | `{}` | {} | {} |", past.iteration, past.head.short(), past.outcome.word(), inert(&past.words))
+        })
+        .collect();
+    let table = format!("| Review | Head | Outcome | Open then |\n| --- | --- | --- | --- |\n{}", rows.join("\n"));
+    Some(folded(&format!("🕘 Earlier reviews ({})", document.history.len()), &table))
 }
 
 fn place(finding: &Finding) -> String {
@@ -121,7 +264,7 @@ fn iteration(document: &Document) -> Option<String> {
     (!rows.is_empty()).then(|| format!("{heading}\n\n| Prior | Status |\n| --- | --- |\n{}", rows.join("\n")))
 }
 
-fn overview(findings: &[Finding]) -> String {
+fn overview(findings: &[&Finding]) -> String {
     if findings.is_empty() {
         return "No open findings.".to_owned();
     }

@@ -3,7 +3,7 @@
 use crate::combine::finding::Finding;
 use crate::combine::verdict::Tier;
 use crate::findings::scale::Priority;
-use crate::report::document::SeatFailure;
+use crate::report::document::{Document, SeatFailure};
 
 /// What is missing from a review, if anything.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,11 +41,12 @@ pub fn status_wording(partial: &Partial, tier: Tier) -> String {
 }
 
 pub fn summary_line(partial: &Partial, tier: Tier, findings: &[Finding], gaps: usize, clean: usize) -> String {
-    let total = findings.len() + gaps;
+    let dismissed = findings.iter().filter(|finding| !finding.counts()).count();
+    let total = findings.len() - dismissed + gaps;
     let buckets: Vec<String> = Priority::ALL
         .into_iter()
         .filter_map(|priority| {
-            let mut count = findings.iter().filter(|finding| finding.p_code == priority).count();
+            let mut count = findings.iter().filter(|finding| finding.counts() && finding.p_code == priority).count();
             if priority == Priority::Q {
                 count += gaps;
             }
@@ -57,10 +58,21 @@ pub fn summary_line(partial: &Partial, tier: Tier, findings: &[Finding], gaps: u
     if !buckets.is_empty() {
         line.push_str(&format!(" ({})", buckets.join(", ")));
     }
+    if dismissed > 0 {
+        line.push_str(&format!(" · {dismissed} dismissed"));
+    }
     if clean > 0 {
         line.push_str(&format!(" · ✅ {clean} clean"));
     }
     line
+}
+
+/// The summary line without its Markdown and pictures, for a status.
+pub fn plain(document: &Document) -> String {
+    let kept: String =
+        document.summary_line.chars().filter(|c| c.is_ascii() || c.is_alphanumeric() || "×·—…".contains(*c)).collect();
+    let text = kept.replace("**", "").replace("Review: ", "");
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

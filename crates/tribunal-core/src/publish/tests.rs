@@ -1,6 +1,6 @@
 //! What a receiver reads, as a whole.
 
-use super::inline::{inline_body, inline_comments};
+use super::inline::{Dialect, inline_body, inline_comments};
 use super::rdjson::rdjson;
 use super::sarif::sarif;
 use super::sticky::sticky;
@@ -19,7 +19,7 @@ use crate::report::document::Document;
 use crate::report::receipt::SeatState;
 use std::collections::{BTreeMap, BTreeSet};
 
-const DIFF: &str = "diff --git a/src/a.py b/src/a.py\n--- a/src/a.py\n+++ b/src/a.py\n@@ -1,2 +1,5 @@ def f():\n import os\n+os.system(cmd)\n+total = 0.1\n+retry()\n x = 1\n";
+pub const DIFF: &str = "diff --git a/src/a.py b/src/a.py\n--- a/src/a.py\n+++ b/src/a.py\n@@ -1,2 +1,5 @@ def f():\n import os\n+os.system(cmd)\n+total = 0.1\n+retry()\n x = 1\n";
 
 fn claims() -> serde_json::Value {
     serde_json::json!([
@@ -41,12 +41,19 @@ fn request() -> Request {
 }
 
 /// Plays a whole review in which one agent says everything.
-fn play(last: Option<LastKnown>, failing: Option<&str>, prior: Vec<PriorStatus>, findings: serde_json::Value) -> Document {
+pub fn play(last: Option<LastKnown>, failing: Option<&str>, prior: Vec<PriorStatus>, findings: serde_json::Value) -> Document {
     let change = parse_diff(DIFF.as_bytes()).unwrap();
     let request = request();
     let roles = request.roles.clone();
     let mut state: State = step(None, Input::Start { request: Box::new(request) }, 1).unwrap().state;
-    let read = ChangeRead { files: summarise(&change), has_repo: true, last, ids: IdBook::default() };
+    let read = ChangeRead {
+        files: summarise(&change),
+        has_repo: true,
+        last,
+        ids: IdBook::default(),
+        pull: None,
+        dismissals: Vec::new(),
+    };
     let planned = step(Some(state), Input::ChangeRead(Box::new(read)), 2).unwrap();
     state = planned.state;
     let Phase::Reviewing(reviewing) = &state.phase else { panic!("{:?}", state.phase) };
@@ -86,7 +93,7 @@ fn play(last: Option<LastKnown>, failing: Option<&str>, prior: Vec<PriorStatus>,
     }
 }
 
-fn first() -> Document {
+pub fn first() -> Document {
     play(None, None, Vec::new(), claims())
 }
 
@@ -99,14 +106,14 @@ fn the_sticky_comment_reads_like_this() {
 /// PR-91, PR-92, PR-93, PR-135: the body of an inline comment; foreign text is inert, the fix is a suggestion.
 #[test]
 fn an_inline_comment_reads_like_this() {
-    insta::assert_snapshot!(inline_body(&first().findings[0]));
+    insta::assert_snapshot!(inline_body(&first().findings[0], Dialect::GitHub));
 }
 
 /// PR-92: reversible, not reversible, or left out when unclear.
 #[test]
 fn reversibility_is_said_only_when_known() {
     let finding = first().findings[0].clone();
-    let with = |reversible| inline_body(&Finding { reversible, ..finding.clone() });
+    let with = |reversible| inline_body(&Finding { reversible, ..finding.clone() }, Dialect::GitHub);
     assert!(with(Some(true)).contains("· reversible ·"));
     assert!(with(Some(false)).contains("· not reversible ·"));
     assert!(!with(None).contains("reversible"));
@@ -147,7 +154,7 @@ fn a_partial_failure_does_not_hide_the_tier() {
     assert!(document.summary_line.contains("Partial — sdet failed · 🔴 Blocking issues found"), "{}", document.summary_line);
 }
 
-fn second(status: Verification) -> Document {
+pub fn second(status: Verification) -> Document {
     let before = first();
     let gap = SpecGap {
         id: FindingId(9),
@@ -169,6 +176,8 @@ fn second(status: Verification) -> Document {
             reachable: true,
             fingerprint: "f".into(),
             complete: true,
+            proved: true,
+            same_content: false,
         },
         open: before.findings.iter().take(1).map(|finding| OpenFinding { finding: finding.clone() }).collect(),
         gaps: vec![gap],
@@ -176,6 +185,8 @@ fn second(status: Verification) -> Document {
         iteration: 1,
         changed_since: Some(BTreeSet::from(["src/a.py".into()])),
         renamed: BTreeMap::new(),
+        history: Vec::new(),
+        document: None,
     };
     let prior = vec![PriorStatus { id: before.findings[0].id, verification: status, note: "passes a list now".into() }];
     play(Some(last), None, prior, serde_json::json!([]))

@@ -1,5 +1,7 @@
 //! The one document a review ends in. Every format (terminal, JSON, SARIF, rdjson, Markdown) is a view of it.
 
+use super::history::PastReview;
+use super::publication::{Publication, PullSubject};
 use super::receipt::{Receipt, SeatState};
 use crate::combine::CleanSlug;
 use crate::combine::finding::{Finding, SpecGap};
@@ -19,7 +21,7 @@ use serde_json::Value;
 #[schemars(title = "Tribunal review document, version 1")]
 pub struct Document {
     pub version: u32,
-    /// Always `local` until a forge is involved.
+    /// `local`, or `pull` for a pull request.
     pub mode: String,
     pub base: Sha,
     pub head: Sha,
@@ -45,9 +47,24 @@ pub struct Document {
     /// What a reader should know before the findings: a widened review, files that were not read, who looked.
     pub notices: Vec<String>,
     pub fail_level: FailLevel,
+    /// 1 for the first review of a case.
+    #[serde(default = "first")]
+    pub iteration: u32,
+    /// Earlier reviews of the same case, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub history: Vec<PastReview>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pull: Option<PullSubject>,
+    /// What was posted of it; nothing when it was not to be posted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub publication: Option<Publication>,
     /// How many P3 findings a summary lists; the rest is only counted there.
     pub max_listed_p3: u32,
     pub receipt: Receipt,
+}
+
+fn first() -> u32 {
+    1
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -114,6 +114,10 @@ pub enum SeatState {
     OverBudget {
         reason: String,
     },
+    /// This author's change was not given to it.
+    Withheld {
+        reason: String,
+    },
 }
 
 impl SeatState {
@@ -137,6 +141,7 @@ impl SeatState {
             }
             SeatState::Unavailable { reason, retry_after: None } => Some(reason.clone()),
             SeatState::OverBudget { reason } => Some(format!("the budget stopped it: {reason}")),
+            SeatState::Withheld { reason } => Some(format!("was not asked: {reason}")),
         }
     }
 }

@@ -209,7 +209,8 @@ impl ReviewPull for GitHub {
         let path = self.path(&format!("/pulls/{number}/reviews"));
         let answer = self.write(Phase::Publish, Method::POST, &path, Some(&body), &what).await?;
         let shape: ReviewShape = self.made(&answer, &what)?;
-        Ok(Submitted { review: shape.id.to_string(), url: shape.html_url })
+        // Taken whole, or refused whole: GitHub leaves nothing out.
+        Ok(Submitted { review: shape.id.to_string(), url: shape.html_url, refused: Vec::new() })
     }
 
     async fn delete_pending(&self, number: u64, review: &str) -> Answered<()> {
@@ -223,6 +224,11 @@ impl ReviewPull for GitHub {
         let path = self.path(&format!("/pulls/{number}/comments/{}/replies", segment(&top.id)));
         let what = format!("a reply on {}", thread.path);
         self.write(Phase::Publish, Method::POST, &path, Some(&json!({ "body": body })), &what).await.map(drop)
+    }
+
+    async fn delete_inline(&self, _number: u64, comment: &str) -> Answered<()> {
+        let path = self.path(&format!("/pulls/comments/{}", segment(comment)));
+        self.write(Phase::Publish, Method::DELETE, &path, None, &format!("comment {comment}")).await.map(drop)
     }
 }
 

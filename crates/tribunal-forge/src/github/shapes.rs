@@ -115,6 +115,7 @@ pub struct CommentShape {
     user: Option<User>,
     body: Option<String>,
     created_at: String,
+    updated_at: String,
     html_url: String,
 }
 
@@ -125,6 +126,7 @@ impl From<CommentShape> for Comment {
             author: account(shape.user),
             body: shape.body.unwrap_or_default(),
             created_at: shape.created_at,
+            updated_at: shape.updated_at,
             url: shape.html_url,
         }
     }

@@ -72,6 +72,11 @@ async fn a_pull_request_from_its_opening_to_its_merge() {
     bot.react(number, &target, Emoji::Rocket).await.unwrap();
     assert_eq!(bot.reactions(number, &target).await.unwrap()[0].emoji, Emoji::Rocket);
 
+    bot.delete_inline(number, &threads[1].comments[0].id).await.unwrap();
+    assert_eq!(bot.threads(number).await.unwrap().len(), 1);
+    let stranger = stage.client(Who::Stranger);
+    assert!(matches!(stranger.delete_inline(number, &threads[0].comments[0].id).await, Err(ForgeFault::Forbidden { .. })));
+
     let status = |state| NewStatus { context: "tribunal/review".into(), state, description: "é".repeat(150), url: None };
     bot.set_status(&head, &status(CheckState::Pending)).await.unwrap();
     bot.set_status(&head, &status(CheckState::Success)).await.unwrap();

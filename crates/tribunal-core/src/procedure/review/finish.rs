@@ -1,6 +1,7 @@
 //! The last step of a review: from all answers to one document.
 
-use super::{Plan, Request, Reviewing, SeatAnswer, SecondOpinion, Spend};
+use super::pull::dismiss;
+use super::{Plan, Publishing, Request, Reviewing, SeatAnswer, SecondOpinion, Spend};
 use crate::combine::finding::Finding;
 use crate::combine::verdict::{outcome, status, tier, verdict};
 use crate::combine::{Combined, Said, combine, opinion};
@@ -25,7 +26,7 @@ pub fn document(
     opinion: Option<SecondOpinion>,
     started_at: Millis,
     finished_at: Millis,
-) -> Document {
+) -> Publishing {
     let mut combined = combined(request, &reviewing);
     let Reviewing { plan, answers } = reviewing;
     let mut refuted = Vec::new();
@@ -33,7 +34,12 @@ pub fn document(
         let findings = std::mem::take(&mut combined.findings);
         (combined.findings, refuted) = opinion::apply(findings, &opinion.agent, &opinion.opinions);
     }
-    let failures = failures(&plan, &answers);
+    let mut failures = failures(&plan, &answers);
+    let brought = request.pull.as_ref().and_then(|pull| pull.brought.as_ref());
+    if let Some(reason) = brought.and_then(|brought| brought.trouble.clone()) {
+        let seat = Seat { role: "receipt".into(), agent: "receipt".into(), sample: 0 };
+        failures.push(SeatFailure { seat, reason });
+    }
     let coverage = coverage(request, &plan, &answers);
     let capped = opinion.as_ref().is_some_and(|opinion| matches!(opinion.state, SeatState::OverBudget { .. }));
     let complete = failures.is_empty() && !coverage.has_hole() && !capped;
@@ -55,9 +61,14 @@ pub fn document(
     let parts = seats.iter().map(|seat| (&seat.usage, seat.cost));
     let bill = Bill::of(parts.chain(second_opinion.iter().map(|opinion| (&opinion.usage, opinion.cost))));
     let asked_a_model = seats.iter().any(|seat| seat.model.is_some());
-    Document {
+    let names = combined.ids.names().clone();
+    let mut document = Document {
         version: 1,
-        mode: "local".into(),
+        mode: if request.pull.is_some() { "pull".into() } else { "local".into() },
+        iteration: plan.iteration,
+        history: plan.history.clone(),
+        pull: request.pull.as_ref().map(|pull| pull.subject.clone()),
+        publication: None,
         base: request.target.base(),
         head: request.target.head(),
         last_sha: plan.since.clone(),
@@ -100,7 +111,9 @@ pub fn document(
         missing_prerequisites: combined.missing_prerequisites,
         dropped: combined.dropped,
         refuted,
-    }
+    };
+    dismiss(&mut document, &plan.dismissals);
+    Publishing { document, names }
 }
 
 /// The findings that an agent other than their author may try to refute.
@@ -132,6 +145,7 @@ fn combined(request: &Request, reviewing: &Reviewing) -> Combined {
         caps: request.policy.caps,
         iteration: plan.iteration,
         paths: &paths,
+        brought: request.pull.as_ref().and_then(|pull| pull.brought.as_ref()).map_or(&[], |brought| brought.findings.as_slice()),
         window: window.as_ref(),
     };
     combine(&said, plan.ids.clone())
@@ -227,6 +241,7 @@ fn coverage(request: &Request, plan: &Plan, answers: &BTreeMap<String, SeatAnswe
 /// Sentences a reader needs before the findings.
 fn notices(request: &Request, plan: &Plan, coverage: &Coverage, opinion: Option<&SecondOpinionReceipt>) -> Vec<String> {
     let mut notices = request.notices.clone();
+    notices.extend(request.pull.as_ref().and_then(|pull| pull.brought.as_ref()).map(super::pull::Brought::notice));
     for (seat, stand_in) in &plan.panel.replaced {
         notices.push(format!("{seat} could not answer; {} was asked in its place.", stand_in.agent));
     }

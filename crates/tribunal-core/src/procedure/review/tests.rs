@@ -22,6 +22,7 @@ pub fn request() -> Request {
         committed_only: false,
         left_out: Vec::new(),
         notices: Vec::new(),
+        pull: None,
         nonce: "n".into(),
     }
 }
@@ -41,7 +42,14 @@ fn file(path: &str) -> FileSummary {
 }
 
 fn change(files: Vec<FileSummary>) -> Input {
-    Input::ChangeRead(Box::new(ChangeRead { files, has_repo: true, last: None, ids: IdBook::default() }))
+    Input::ChangeRead(Box::new(ChangeRead {
+        files,
+        has_repo: true,
+        last: None,
+        ids: IdBook::default(),
+        pull: None,
+        dismissals: Vec::new(),
+    }))
 }
 
 fn begin(files: Vec<FileSummary>) -> (State, Vec<Effect>) {
@@ -64,7 +72,7 @@ fn seats(effects: &[Effect]) -> Vec<Seat> {
         .iter()
         .filter_map(|effect| match effect {
             Effect::RunSeat(seat) => Some(seat.clone()),
-            Effect::ReadChange | Effect::Verify(_) => None,
+            Effect::ReadChange | Effect::Verify(_) | Effect::Publish | Effect::Decline => None,
         })
         .collect()
 }
@@ -171,15 +179,32 @@ fn the_same_head_is_a_noop() {
     let started = step(None, Input::Start { request: Box::new(request()) }, 1).unwrap().state;
     let last = LastKnown {
         run: "r0".into(),
-        review: LastReview { head: "h".into(), base: "b".into(), reachable: true, fingerprint: "f".into(), complete: true },
+        review: LastReview {
+            head: "h".into(),
+            base: "b".into(),
+            reachable: true,
+            fingerprint: "f".into(),
+            complete: true,
+            proved: true,
+            same_content: false,
+        },
         open: vec![],
         gaps: vec![],
         clean: vec![],
         iteration: 1,
         changed_since: Some(BTreeSet::new()),
         renamed: BTreeMap::new(),
+        history: Vec::new(),
+        document: None,
     };
-    let read = ChangeRead { files: vec![file("a.py")], has_repo: true, last: Some(last), ids: IdBook::default() };
+    let read = ChangeRead {
+        files: vec![file("a.py")],
+        has_repo: true,
+        last: Some(last),
+        ids: IdBook::default(),
+        pull: None,
+        dismissals: Vec::new(),
+    };
     let planned = step(Some(started), Input::ChangeRead(Box::new(read)), 2).unwrap();
     assert!(planned.effects.is_empty());
     assert!(matches!(planned.state.phase, Phase::Noop { last_run, .. } if last_run.as_str() == "r0"));

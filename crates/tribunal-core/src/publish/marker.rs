@@ -1,0 +1,167 @@
+//! The hidden line at the end of everything we post (design rule 9).
+//!
+//! A mark says what a comment is: the sticky, a finding, an answer. It counts only on a comment of our own account, and only as its
+//! last line, where no quoted text can stand. Anyone with write access can edit our comments while they keep our name, so the mark
+//! is sealed with a key that only we hold, and bound to the pull request: a mark that was pasted, copied from another pull request
+//! or changed does not open.
+//!
+//! A mark of our account whose seal does not open (the key was lost, or never shared between machines) still shows *where* a comment
+//! of ours is, so that nothing is said twice. It never decides anything: what it claims to have been reviewed is reviewed again.
+
+use crate::ids::{FindingId, FindingKey, RunId, Sha};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use serde::{Deserialize, Serialize};
+use sha2::Sha256;
+use std::fmt;
+
+const OPENING: &str = "<!-- tribunal:1 ";
+const CLOSING: &str = " -->";
+
+/// What a comment of ours is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "is", rename_all = "kebab-case")]
+pub enum Mark {
+    /// The one summary. `memory` is the hash of what it carries for the next review.
+    Sticky { head: Sha, run: RunId, memory: Option<String> },
+    /// An inline comment on a finding.
+    Finding { key: FindingKey, id: FindingId, head: Sha },
+    /// An answer in a finding's thread.
+    Answer { id: FindingId, says: Says, head: Sha },
+    /// The body of a review that carries inline comments.
+    Review { head: Sha, run: RunId },
+}
+
+/// What an answer says of its finding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Says {
+    Fixed,
+    /// It was said to be fixed, and is there again.
+    Back,
+    Dismissed,
+}
+
+/// Does the seal open?
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Seal {
+    Good,
+    /// Another key, another pull request, or somebody's edit.
+    Broken,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReadMark {
+    pub mark: Mark,
+    pub seal: Seal,
+}
+
+/// The key that marks of one installation are sealed with. Never stored, never shown.
+#[derive(Clone)]
+pub struct MarkerKey([u8; 32]);
+
+impl fmt::Debug for MarkerKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("MarkerKey(…)")
+    }
+}
+
+impl MarkerKey {
+    /// From any secret of ours that stays the same: a key given for this purpose, or the forge token.
+    pub fn from_secret(secret: &str) -> Self {
+        MarkerKey(mac(b"tribunal markers, version 1", &[secret.as_bytes()]))
+    }
+}
+
+fn mac(key: &[u8], parts: &[&[u8]]) -> [u8; 32] {
+    let mut mac = hasher(key);
+    for part in parts {
+        mac.update(&(part.len() as u64).to_le_bytes());
+        mac.update(part);
+    }
+    mac.finalize().into_bytes().into()
+}
+
+fn hasher(key: &[u8]) -> Hmac<Sha256> {
+    // HMAC takes a key of any length; the error type is for the other constructions of the trait.
+    Hmac::<Sha256>::new_from_slice(key).unwrap_or_else(|_| Hmac::<Sha256>::new(&Default::default()))
+}
+
+/// The line for the end of a body.
+pub fn seal(mark: &Mark, case_id: &str, key: &MarkerKey) -> String {
+    let payload = URL_SAFE_NO_PAD.encode(serde_json::to_vec(mark).unwrap_or_default());
+    let proof = URL_SAFE_NO_PAD.encode(mac(&key.0, &[case_id.as_bytes(), payload.as_bytes()]));
+    format!("{OPENING}{payload}.{proof}{CLOSING}")
+}
+
+/// The mark of a body, if its last line is one. Who wrote the body is the caller's to check.
+pub fn read(body: &str, case_id: &str, key: &MarkerKey) -> Option<ReadMark> {
+    let line = body.trim_end().rsplit('\n').next()?.trim();
+    let (payload, proof) = line.strip_prefix(OPENING)?.strip_suffix(CLOSING)?.split_once('.')?;
+    let mark = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(payload).ok()?).ok()?;
+    let mut check = hasher(&key.0);
+    for part in [case_id.as_bytes(), payload.as_bytes()] {
+        check.update(&(part.len() as u64).to_le_bytes());
+        check.update(part);
+    }
+    let good = URL_SAFE_NO_PAD.decode(proof).is_ok_and(|proof| check.verify_slice(&proof).is_ok());
+    Some(ReadMark { mark, seal: if good { Seal::Good } else { Seal::Broken } })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const CASE: &str = "pull:h/acme/shop#7";
+
+    fn key() -> MarkerKey {
+        MarkerKey::from_secret("a token of any length")
+    }
+
+    fn mark() -> Mark {
+        Mark::Finding { key: "abc".into(), id: FindingId(3), head: "1234".into() }
+    }
+
+    /// Issue 5, build 6: bound to pull request, head and finding key, with a MAC.
+    #[test]
+    fn a_mark_opens_only_where_it_was_made() {
+        let body = format!("text\n\n{}", seal(&mark(), CASE, &key()));
+        assert_eq!(read(&body, CASE, &key()), Some(ReadMark { mark: mark(), seal: Seal::Good }));
+        let seal_of = |case: &str, key: MarkerKey| read(&body, case, &key).map(|read| read.seal);
+        assert_eq!(seal_of("pull:h/acme/shop#8", key()), Some(Seal::Broken));
+        assert_eq!(seal_of(CASE, MarkerKey::from_secret("another")), Some(Seal::Broken));
+    }
+
+    /// forges.md 3.x-7: whoever edits our comment changes the claim, and the seal does not open any more.
+    #[test]
+    fn an_edited_mark_is_broken() {
+        let line = seal(&mark(), CASE, &key());
+        let other = Mark::Finding { key: "abc".into(), id: FindingId(3), head: "9999".into() };
+        let (_, proof) = line.split_once('.').unwrap();
+        let (forged, _) = seal(&other, CASE, &MarkerKey::from_secret("mine"))
+            .split_once('.')
+            .map(|(a, b)| (a.to_owned(), b.to_owned()))
+            .unwrap();
+        let body = format!("{forged}.{proof}");
+        assert_eq!(read(&body, CASE, &key()), Some(ReadMark { mark: other, seal: Seal::Broken }));
+    }
+
+    /// PR-140: text that only holds a mark somewhere, as a quotation does, has none.
+    #[test]
+    fn a_quoted_mark_is_no_mark() {
+        let line = seal(&mark(), CASE, &key());
+        for body in [format!("> {line}"), format!("{line}\nI do not agree"), format!("`{line}`"), "nothing".to_owned()] {
+            assert_eq!(read(&body, CASE, &key()), None, "{body}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_can_be_read(body in "\\PC{0,80}") {
+            let _ = read(&body, CASE, &key());
+            let _ = read(&format!("{OPENING}{body}{CLOSING}"), CASE, &key());
+        }
+    }
+}

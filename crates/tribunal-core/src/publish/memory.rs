@@ -1,0 +1,68 @@
+//! What the sticky carries for the next review, so that it can go on where no ledger is: on another machine, in a fresh CI job, after
+//! a lost disk (CF-8). Compressed, hidden, and proved by the hash in the sticky's sealed mark.
+
+use crate::combine::identity::IdBook;
+use crate::findings::key::sha256_hex;
+use crate::ids::{FindingId, FindingKey};
+use crate::report::document::Document;
+use crate::report::history::PastReview;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+const OPENING: &str = "<!-- tribunal:memory ";
+const CLOSING: &str = " -->";
+/// Nothing that we wrote unpacks to more.
+const MAX_UNPACKED: usize = 16 * 1024 * 1024;
+
+/// The last review, as far as the next one needs it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Memory {
+    pub document: Document,
+    pub names: BTreeMap<FindingKey, FindingId>,
+    pub iteration: u32,
+    pub history: Vec<PastReview>,
+}
+
+impl Memory {
+    pub fn ids(&self) -> IdBook {
+        IdBook::from_names(self.names.clone())
+    }
+
+    /// Leaves out what no later review reads.
+    pub fn of(document: &Document, names: BTreeMap<FindingKey, FindingId>) -> Self {
+        let mut kept = document.clone();
+        kept.receipt.coverage.accounts.clear();
+        kept.dropped.clear();
+        kept.refuted.clear();
+        kept.publication = None;
+        kept.history.clear();
+        for finding in &mut kept.findings {
+            finding.also.clear();
+            finding.details = None;
+        }
+        Memory { iteration: document.iteration, history: document.history.clone(), document: kept, names }
+    }
+
+    /// The hidden line and its hash; nothing when it would not fit.
+    pub fn pack(&self, room: usize) -> Option<Packed> {
+        let json = serde_json::to_vec(self).ok()?;
+        let line = format!("{OPENING}{}{CLOSING}", STANDARD_NO_PAD.encode(miniz_oxide::deflate::compress_to_vec(&json, 8)));
+        (line.len() <= room).then(|| Packed { hash: sha256_hex(line.as_bytes()), line })
+    }
+
+    /// Reads it back out of a sticky whose mark named this hash.
+    pub fn unpack(body: &str, hash: &str) -> Option<Memory> {
+        let line = body.lines().map(str::trim).find(|line| line.starts_with(OPENING) && sha256_hex(line.as_bytes()) == hash)?;
+        let text = line.strip_prefix(OPENING)?.strip_suffix(CLOSING)?;
+        let bytes = STANDARD_NO_PAD.decode(text).ok()?;
+        let json = miniz_oxide::inflate::decompress_to_vec_with_limit(&bytes, MAX_UNPACKED).ok()?;
+        serde_json::from_slice(&json).ok()
+    }
+}
+
+pub struct Packed {
+    pub line: String,
+    pub hash: String,
+}

@@ -1,0 +1,75 @@
+//! The commit status: the one thing that branch protection should read (CF-2). It passes only with a whole review behind it.
+
+use super::summary;
+use crate::combine::verdict::Outcome;
+use crate::findings::scale::Priority;
+use crate::pull::facts::CheckState;
+use crate::pull::talk::{Annotation, AnnotationLevel, NewCheckRun, NewStatus};
+use crate::report::document::Document;
+
+pub const CONTEXT: &str = "tribunal/review";
+/// GitHub refuses a longer description.
+const MAX_DESCRIPTION: usize = 140;
+/// The text of a check run; GitHub takes 65,535.
+const MAX_SUMMARY: usize = 60_000;
+
+pub fn status(document: &Document) -> NewStatus {
+    NewStatus {
+        context: CONTEXT.into(),
+        state: state(document),
+        description: shortened(&summary::plain(document), MAX_DESCRIPTION),
+        url: document.pull.as_ref().map(|pull| pull.url.clone()).filter(|url| !url.is_empty()),
+    }
+}
+
+/// Nothing was reviewed, and that is not green.
+pub fn not_run(reason: &str) -> NewStatus {
+    let description = shortened(&format!("Not reviewed: {reason}"), MAX_DESCRIPTION);
+    NewStatus { context: CONTEXT.into(), state: CheckState::Error, description, url: None }
+}
+
+fn state(document: &Document) -> CheckState {
+    match (document.outcome, document.exit_code()) {
+        (Outcome::Incomplete | Outcome::NotRun, _) => CheckState::Error,
+        (Outcome::Clean | Outcome::Findings, 0) => CheckState::Success,
+        (Outcome::Clean | Outcome::Findings, _) => CheckState::Failure,
+    }
+}
+
+/// The same as annotations, for a GitHub App.
+pub fn check_run(document: &Document, summary: &str) -> NewCheckRun {
+    let annotations = document.findings.iter().filter(|finding| finding.dismissed.is_none()).map(|finding| Annotation {
+        path: finding.file.0.clone(),
+        start_line: finding.line_start,
+        end_line: finding.line_end,
+        level: match finding.p_code {
+            Priority::P0 => AnnotationLevel::Failure,
+            Priority::P1 => AnnotationLevel::Warning,
+            Priority::P2 | Priority::P3 | Priority::Q => AnnotationLevel::Notice,
+        },
+        title: format!("{} {} {}", finding.id, finding.p_code, finding.slug),
+        message: match finding.mitigation.as_str() {
+            "" => finding.failure_mode.clone(),
+            mitigation => format!("{}\n{mitigation}", finding.failure_mode),
+        },
+    });
+    NewCheckRun {
+        name: CONTEXT.into(),
+        state: state(document),
+        title: shortened(&summary::plain(document), MAX_DESCRIPTION),
+        summary: shortened(summary, MAX_SUMMARY),
+        annotations: annotations.collect(),
+    }
+}
+
+/// At most so many bytes, cut between characters.
+fn shortened(text: &str, limit: usize) -> String {
+    if text.len() <= limit {
+        return text.to_owned();
+    }
+    let mut end = limit - '…'.len_utf8();
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    format!("{}…", &text[..end])
+}

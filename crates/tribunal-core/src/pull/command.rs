@@ -1,0 +1,80 @@
+//! What people tell us in comments: `/tribunal dismiss F3 it is a test key`. A command is a line of its own; who may give it is
+//! decided elsewhere.
+
+use crate::ids::FindingId;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Command {
+    Dismiss {
+        id: FindingId,
+        reason: String,
+    },
+    /// Lets the configured agents look at a stranger's change, at this commit and no other.
+    Allow {
+        sha: String,
+    },
+    /// Something for us that makes no sense, and why.
+    Unclear {
+        line: String,
+        problem: &'static str,
+    },
+}
+
+/// The commands of a comment. Quoted lines and code are other people's words.
+pub fn commands(body: &str) -> Vec<Command> {
+    let mut in_code = false;
+    let mut found = Vec::new();
+    for line in body.lines() {
+        let line = line.trim();
+        if line.starts_with("```") || line.starts_with("~~~") {
+            in_code = !in_code;
+        }
+        let words = line.strip_prefix("/tribunal").filter(|rest| rest.starts_with(char::is_whitespace));
+        if let (false, Some(words)) = (in_code, words) {
+            found.push(command(line, words.trim()));
+        }
+    }
+    found
+}
+
+fn command(line: &str, words: &str) -> Command {
+    let (verb, rest) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
+    let unclear = |problem| Command::Unclear { line: line.to_owned(), problem };
+    match verb {
+        "dismiss" => {
+            let (id, reason) = rest.trim().split_once(char::is_whitespace).unwrap_or((rest.trim(), ""));
+            match id.parse() {
+                Err(_) => unclear("name a finding, as in /tribunal dismiss F3 and a reason"),
+                Ok(_) if reason.trim().is_empty() => unclear("a dismissal needs a reason behind the finding's name"),
+                Ok(id) => Command::Dismiss { id, reason: reason.trim().to_owned() },
+            }
+        }
+        "allow" => {
+            let sha = rest.trim().to_ascii_lowercase();
+            let fine = sha.len() >= 7 && sha.bytes().all(|byte| byte.is_ascii_hexdigit());
+            if fine { Command::Allow { sha } } else { unclear("name the commit, with at least seven digits") }
+        }
+        _ => unclear("known commands are dismiss and allow"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_stand_on_lines_of_their_own() {
+        let body = "thanks\n/tribunal dismiss F3 it is a test key\n> /tribunal dismiss F1 no\n```\n/tribunal dismiss F2 no\n```";
+        assert_eq!(commands(body), vec![Command::Dismiss { id: FindingId(3), reason: "it is a test key".into() }]);
+        assert_eq!(commands("see /tribunal dismiss F3 x"), vec![]);
+        assert_eq!(commands("/tribunal allow 1A2b3c4"), vec![Command::Allow { sha: "1a2b3c4".into() }]);
+    }
+
+    /// Bad input gets a clear answer, not silence.
+    #[test]
+    fn what_makes_no_sense_says_why() {
+        for line in ["/tribunal dismiss F3", "/tribunal dismiss 3 x", "/tribunal allow main", "/tribunal dance"] {
+            assert!(matches!(commands(line).as_slice(), [Command::Unclear { .. }]), "{line}");
+        }
+    }
+}

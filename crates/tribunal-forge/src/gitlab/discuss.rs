@@ -1,0 +1,115 @@
+//! Notes under the request as a whole, and reactions.
+
+use super::wire::{Award, Note};
+use super::{GitLab, named, summary};
+use crate::http::client::segment;
+use crate::port::{Answered, Discuss, React};
+use async_trait::async_trait;
+use serde_json::json;
+use tribunal_core::pull::fault::ForgeFault;
+use tribunal_core::pull::talk::{Comment, Emoji, Reaction, ReactionTarget};
+
+#[async_trait]
+impl Discuss for GitLab {
+    /// Without what belongs to a thread, and without the summaries of our own reviews, which are reviews.
+    async fn comments(&self, number: u64) -> Answered<Vec<Comment>> {
+        let me = self.who_am_i().await?.clone();
+        let mut comments = Vec::new();
+        for note in self.notes(number).await? {
+            let is_summary = note.author.id.to_string() == me.id && summary::read(&note.body).is_some();
+            if !note.resolvable && note.position.is_none() && !is_summary {
+                comments.push(self.understood_note(number, note).await);
+            }
+        }
+        Ok(comments)
+    }
+
+    async fn comment(&self, number: u64, body: &str) -> Answered<Comment> {
+        let answer = self.post(&self.of_request(number, "/notes"), &json!({ "body": body }), &named(number)).await?;
+        let note: Note = self.written(&answer, "the new note")?;
+        Ok(self.understood_note(number, note).await)
+    }
+
+    async fn edit_comment(&self, number: u64, id: &str, body: &str) -> Answered<()> {
+        self.put(&self.note_path(number, id), &json!({ "body": body }), &format!("note {id}")).await.map(drop)
+    }
+
+    async fn delete_comment(&self, number: u64, id: &str) -> Answered<()> {
+        self.delete(&self.note_path(number, id), &format!("note {id}")).await
+    }
+}
+
+#[async_trait]
+impl React for GitLab {
+    async fn reactions(&self, number: u64, target: &ReactionTarget) -> Answered<Vec<Reaction>> {
+        let awards: Vec<Award> = self.list(&self.award_path(number, target), "the reactions").await?;
+        let mut reactions = Vec::new();
+        for award in awards {
+            if let Some(emoji) = EMOJI.into_iter().find(|emoji| word(*emoji) == award.name) {
+                reactions.push(Reaction { author: self.account(&award.user).await, emoji });
+            }
+        }
+        Ok(reactions)
+    }
+
+    async fn react(&self, number: u64, target: &ReactionTarget, emoji: Emoji) -> Answered<()> {
+        let path = format!("{}?name={}", self.award_path(number, target), word(emoji));
+        match self.http.write(reqwest::Method::POST, &path, None, "the reaction").await {
+            Ok(_) => Ok(()),
+            // Also said of a reaction that is there already.
+            Err(fault @ ForgeFault::NotFound { .. }) => {
+                let me = self.who_am_i().await?.clone();
+                let there = self.reactions(number, target).await?;
+                let ours = there.iter().any(|reaction| reaction.author.is(&me) && reaction.emoji == emoji);
+                if ours { Ok(()) } else { Err(fault) }
+            }
+            Err(fault) => Err(fault),
+        }
+    }
+}
+
+impl GitLab {
+    /// Everything that people wrote, oldest first; what GitLab notes down itself is left out.
+    pub(super) async fn notes(&self, number: u64) -> Answered<Vec<Note>> {
+        let path = self.of_request(number, "/notes?sort=asc&order_by=created_at");
+        let mut notes: Vec<Note> = self.list(&path, "the notes").await?;
+        notes.retain(|note| !note.system);
+        Ok(notes)
+    }
+
+    fn note_path(&self, number: u64, id: &str) -> String {
+        self.of_request(number, &format!("/notes/{}", segment(id)))
+    }
+
+    fn award_path(&self, number: u64, target: &ReactionTarget) -> String {
+        match target {
+            ReactionTarget::Pull => self.of_request(number, "/award_emoji"),
+            ReactionTarget::Comment(id) | ReactionTarget::ThreadComment(id) => {
+                format!("{}/award_emoji", self.note_path(number, id))
+            }
+        }
+    }
+
+    async fn understood_note(&self, number: u64, note: Note) -> Comment {
+        Comment {
+            id: note.id.to_string(),
+            author: self.account(&note.author).await,
+            url: self.note_url(number, note.id),
+            body: note.body,
+            updated_at: note.updated_at.unwrap_or_else(|| note.created_at.clone()),
+            created_at: note.created_at,
+        }
+    }
+}
+
+const EMOJI: [Emoji; 5] = [Emoji::ThumbsUp, Emoji::ThumbsDown, Emoji::Eyes, Emoji::Rocket, Emoji::Hooray];
+
+fn word(emoji: Emoji) -> &'static str {
+    match emoji {
+        Emoji::ThumbsUp => "thumbsup",
+        Emoji::ThumbsDown => "thumbsdown",
+        Emoji::Eyes => "eyes",
+        Emoji::Rocket => "rocket",
+        Emoji::Hooray => "tada",
+    }
+}

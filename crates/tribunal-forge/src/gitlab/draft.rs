@@ -1,0 +1,143 @@
+//! A review, published at once: drafts that nobody sees, then one call that shows them all and tells people once.
+//!
+//! That call publishes every draft of ours on the request, so what an earlier attempt left behind goes first. A draft that could not
+//! be made takes the others with it: half a review is none.
+
+use super::wire::{Approvals, DiffOfVersion, DiffVersion, DraftNote, FileDiff, Note};
+use super::{GitLab, lines, named, not_about_the_token, summary};
+use crate::port::Answered;
+use reqwest::Method;
+use serde_json::{Value, json};
+use tribunal_core::pull::fault::ForgeFault;
+use tribunal_core::pull::talk::{NewComment, NewReview, ReviewEvent, Submitted};
+
+impl GitLab {
+    /// Our own: GitLab shows those of nobody else.
+    pub(super) async fn drafts(&self, number: u64) -> Answered<Vec<DraftNote>> {
+        self.list(&self.of_request(number, "/draft_notes"), "our drafts").await
+    }
+
+    pub(super) async fn clear_drafts(&self, number: u64) -> Answered<()> {
+        for draft in self.drafts(number).await? {
+            match self.delete(&self.of_request(number, &format!("/draft_notes/{}", draft.id)), "a draft").await {
+                Ok(()) | Err(ForgeFault::NotFound { .. }) => {}
+                Err(fault) => return Err(fault),
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) async fn publish(&self, number: u64, review: &NewReview) -> Answered<Submitted> {
+        let version = self.version_of(number, review).await?;
+        self.clear_drafts(number).await?;
+        if let Err(fault) = self.prepare(number, review, &version).await {
+            // What stays all the same is cleared by the next review.
+            let _ = self.clear_drafts(number).await;
+            return Err(fault);
+        }
+        if !review.comments.is_empty() || !review.body.is_empty() {
+            let path = self.of_request(number, "/draft_notes/bulk_publish");
+            self.http.write(Method::POST, &path, None, "the review").await?;
+        }
+        // From here on the review is out: what cannot be read any more must not look like a failure.
+        Ok(self.published(number, review).await)
+    }
+
+    /// The diff that was reviewed. It need not be the newest: GitLab carries a comment on to where its line is now.
+    async fn version_of(&self, number: u64, review: &NewReview) -> Answered<DiffVersion> {
+        let request = self.prepared(number).await?;
+        let versions: Vec<DiffVersion> = self.list(&self.of_request(number, "/versions"), "the diff's versions").await?;
+        if versions.is_empty() {
+            let message = format!("{} is still being prepared", named(request.iid));
+            return Err(ForgeFault::Failing { host: self.host(), status: 503, message });
+        }
+        let moved = || {
+            let message = format!("{} is at no commit {}", named(number), review.commit.short());
+            ForgeFault::Conflict { host: self.host(), message }
+        };
+        versions.into_iter().find(|version| version.head_commit_sha == review.commit).ok_or_else(moved)
+    }
+
+    async fn prepare(&self, number: u64, review: &NewReview, version: &DiffVersion) -> Answered<()> {
+        if !review.comments.is_empty() {
+            let path = self.of_request(number, &format!("/versions/{}", version.id));
+            let files = self.http.get::<DiffOfVersion>(&path, "the reviewed diff").await?.diffs;
+            for comment in &review.comments {
+                self.draft_comment(number, version, &files, comment).await?;
+            }
+        }
+        if !review.body.is_empty() {
+            let note = summary::mark(&review.body, review.event, &review.commit);
+            self.draft(number, &note, None).await?;
+        }
+        match review.event {
+            // Asking for changes is no state that the API can set; the words say it.
+            ReviewEvent::Comment | ReviewEvent::RequestChanges => Ok(()),
+            // Before anything is shown: when the head has moved on, nothing has been said.
+            ReviewEvent::Approve => self.approve(number, review).await,
+        }
+    }
+
+    /// On its lines, or on its file when GitLab does not find them in its diff.
+    async fn draft_comment(&self, number: u64, version: &DiffVersion, files: &[FileDiff], comment: &NewComment) -> Answered<()> {
+        let on_lines = lines::on_lines(version, files, comment);
+        match self.draft(number, &comment.body, Some(&on_lines)).await {
+            Ok(draft) if draft.position.as_ref().is_some_and(|position| position.path().is_some()) => return Ok(()),
+            // Taken, but it would stand nowhere.
+            Ok(draft) => self.delete(&self.of_request(number, &format!("/draft_notes/{}", draft.id)), "a draft").await?,
+            Err(ForgeFault::Refused { status: 400 | 422, .. }) => {}
+            Err(fault) => return Err(fault),
+        }
+        let on_file = lines::on_file(version, files, comment);
+        self.draft(number, &comment.body, Some(&on_file)).await.map(drop)
+    }
+
+    async fn draft(&self, number: u64, note: &str, position: Option<&Value>) -> Answered<DraftNote> {
+        let mut body = json!({ "note": note });
+        if let Some(position) = position {
+            body["position"] = position.clone();
+        }
+        let answer = self.post(&self.of_request(number, "/draft_notes"), &body, "a draft").await?;
+        self.written(&answer, "a draft")
+    }
+
+    async fn approve(&self, number: u64, review: &NewReview) -> Answered<()> {
+        let body = json!({ "sha": review.commit });
+        match self.post(&self.of_request(number, "/approve"), &body, "the approval").await {
+            Ok(_) => Ok(()),
+            // Also said to whom has approved already.
+            Err(fault @ ForgeFault::Unauthorized { .. }) => match self.approvals(number).await {
+                Ok(approvals) if approvals.user_has_approved => Ok(()),
+                Ok(_) | Err(_) => Err(not_about_the_token(fault, "the right to approve this merge request")),
+            },
+            Err(fault) => Err(fault),
+        }
+    }
+
+    pub(super) async fn approvals(&self, number: u64) -> Answered<Approvals> {
+        self.http.get(&self.of_request(number, "/approvals"), "the approvals").await
+    }
+
+    async fn published(&self, number: u64, review: &NewReview) -> Submitted {
+        let summary = if review.body.is_empty() { None } else { self.newest_summary(number, review).await };
+        if let Some(note) = summary {
+            return Submitted { review: note.to_string(), url: self.note_url(number, note), refused: Vec::new() };
+        }
+        let review = match (review.event, self.who_am_i().await) {
+            (ReviewEvent::Approve, Ok(me)) => format!("approval-{}", me.id),
+            (_, _) => format!("published-{}", review.commit),
+        };
+        Submitted { review, url: self.request_url(number), refused: Vec::new() }
+    }
+
+    async fn newest_summary(&self, number: u64, review: &NewReview) -> Option<u64> {
+        let me = self.who_am_i().await.ok()?;
+        let path = self.of_request(number, "/notes?sort=desc&order_by=created_at&per_page=100");
+        let notes: Vec<Note> = self.http.get(&path, "the notes").await.ok()?;
+        let ours = notes.iter().filter(|note| note.author.id.to_string() == me.id);
+        let matching = ours.filter(|note| {
+            summary::read(&note.body).is_some_and(|(body, _, commit)| body == review.body && commit == review.commit)
+        });
+        matching.map(|note| note.id).max()
+    }
+}

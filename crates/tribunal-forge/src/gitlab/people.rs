@@ -1,0 +1,60 @@
+//! Who somebody is. Where a user stands as an author GitLab leaves out whether it is a bot, so each one is asked for once.
+
+use super::GitLab;
+use super::Token;
+use super::wire::{Job, User};
+use crate::port::Answered;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+use tribunal_core::pull::facts::{Account, AccountKind};
+
+#[derive(Default)]
+pub struct People {
+    kinds: Mutex<BTreeMap<u64, AccountKind>>,
+}
+
+impl People {
+    fn known(&self, id: u64) -> Option<AccountKind> {
+        self.kinds.lock().unwrap_or_else(PoisonError::into_inner).get(&id).copied()
+    }
+
+    fn learn(&self, id: u64, kind: AccountKind) {
+        self.kinds.lock().unwrap_or_else(PoisonError::into_inner).insert(id, kind);
+    }
+}
+
+impl GitLab {
+    pub(super) async fn account(&self, user: &User) -> Account {
+        let kind = match (user.bot, self.people.known(user.id)) {
+            (Some(bot), _) => kind(Some(bot)),
+            (None, Some(kind)) => kind,
+            (None, None) => {
+                // A token that may not look people up still reviews; an unknown account counts as a person.
+                let asked: Answered<User> = self.http.get(&format!("/users/{}", user.id), "a user").await;
+                kind(asked.ok().and_then(|user| user.bot))
+            }
+        };
+        self.people.learn(user.id, kind);
+        Account { id: user.id.to_string(), login: user.username.clone(), kind }
+    }
+
+    pub(super) async fn who_am_i(&self) -> Answered<&Account> {
+        self.identity
+            .get_or_try_init(|| async {
+                let user = match &self.token {
+                    Token::Access(_) => self.http.get::<User>("/user", "the token's user").await?,
+                    Token::Job(_) => self.http.get::<Job>("/job", "the token's job").await?.user,
+                };
+                Ok(self.account(&user).await)
+            })
+            .await
+    }
+}
+
+fn kind(bot: Option<bool>) -> AccountKind {
+    match bot {
+        Some(true) => AccountKind::Bot,
+        Some(false) => AccountKind::Person,
+        None => AccountKind::Unknown,
+    }
+}

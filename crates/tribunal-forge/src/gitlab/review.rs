@@ -1,0 +1,179 @@
+//! Reviews and threads, put together from what GitLab has instead: drafts, approvals, marked notes and discussions.
+
+use super::wire::{Discussion, Note};
+use super::{GitLab, summary};
+use crate::http::client::segment;
+use crate::port::{Answered, Resolve, ReviewPull};
+use async_trait::async_trait;
+use reqwest::Method;
+use serde_json::json;
+use tribunal_core::findings::anchor::Side;
+use tribunal_core::ids::Sha;
+use tribunal_core::pull::fault::ForgeFault;
+use tribunal_core::pull::talk::{NewReview, Review, ReviewEvent, ReviewState, Submitted, Thread, ThreadComment};
+
+/// All drafts of ours are one review that was never submitted.
+const PENDING: &str = "drafts";
+
+#[async_trait]
+impl ReviewPull for GitLab {
+    async fn reviews(&self, number: u64) -> Answered<Vec<Review>> {
+        let me = self.who_am_i().await?.clone();
+        let approvals = self.approvals(number).await?;
+        let mut reviews = Vec::new();
+        let mut told_by_note = false;
+        for note in self.notes(number).await? {
+            let Some((body, event, commit)) = summary::read(&note.body).filter(|_| note.author.id.to_string() == me.id) else {
+                continue;
+            };
+            let state = match event {
+                // An approval that was taken back, by us or by a push, is only a comment.
+                ReviewEvent::Approve if approvals.user_has_approved => ReviewState::Approved,
+                ReviewEvent::Approve | ReviewEvent::Comment | ReviewEvent::RequestChanges => ReviewState::Commented,
+            };
+            told_by_note |= state == ReviewState::Approved;
+            reviews.push(Review {
+                id: note.id.to_string(),
+                author: me.clone(),
+                state,
+                body: body.to_owned(),
+                commit: Some(commit),
+                submitted_at: note.created_at.clone(),
+                url: self.note_url(number, note.id),
+            });
+        }
+        for approval in approvals.approved_by {
+            let author = self.account(&approval.user).await;
+            if author.is(&me) && told_by_note {
+                continue;
+            }
+            reviews.push(Review {
+                id: format!("approval-{}", author.id),
+                author,
+                state: ReviewState::Approved,
+                body: String::new(),
+                commit: None,
+                submitted_at: approval.approved_at.unwrap_or_default(),
+                url: self.request_url(number),
+            });
+        }
+        reviews.sort_by(|one, other| one.submitted_at.cmp(&other.submitted_at));
+        reviews.extend(self.pending(number).await?.map(|(body, commit)| Review {
+            id: PENDING.into(),
+            author: me,
+            state: ReviewState::Pending,
+            body,
+            commit,
+            submitted_at: String::new(),
+            url: self.request_url(number),
+        }));
+        Ok(reviews)
+    }
+
+    async fn threads(&self, number: u64) -> Answered<Vec<Thread>> {
+        let head = self.request(number).await?.diff_refs.map(|refs| refs.head_sha);
+        let discussions: Vec<Discussion> = self.list(&self.of_request(number, "/discussions"), "the discussions").await?;
+        let mut threads = Vec::new();
+        for discussion in discussions {
+            threads.extend(self.thread(number, discussion, head.as_ref()).await);
+        }
+        Ok(threads)
+    }
+
+    async fn submit(&self, number: u64, review: &NewReview) -> Answered<Submitted> {
+        self.publish(number, review).await
+    }
+
+    async fn delete_inline(&self, number: u64, comment: &str) -> Answered<()> {
+        self.delete(&self.of_request(number, &format!("/notes/{}", segment(comment))), &format!("note {comment}")).await
+    }
+
+    async fn delete_pending(&self, number: u64, review: &str) -> Answered<()> {
+        if review == PENDING {
+            return self.clear_drafts(number).await;
+        }
+        Err(ForgeFault::NotFound { host: self.host(), what: format!("pending review {review}") })
+    }
+
+    async fn reply(&self, number: u64, thread: &Thread, body: &str) -> Answered<()> {
+        let path = self.of_request(number, &format!("/discussions/{}/notes", segment(&thread.id)));
+        self.post(&path, &json!({ "body": body }), "the reply").await.map(drop)
+    }
+}
+
+#[async_trait]
+impl Resolve for GitLab {
+    async fn resolve(&self, number: u64, thread: &Thread) -> Answered<()> {
+        self.set_resolved(number, thread, true).await
+    }
+
+    async fn unresolve(&self, number: u64, thread: &Thread) -> Answered<()> {
+        self.set_resolved(number, thread, false).await
+    }
+}
+
+impl GitLab {
+    async fn set_resolved(&self, number: u64, thread: &Thread, resolved: bool) -> Answered<()> {
+        let path = self.of_request(number, &format!("/discussions/{}?resolved={resolved}", segment(&thread.id)));
+        self.http.write(Method::PUT, &path, None, "the thread").await.map(drop)
+    }
+
+    async fn pending(&self, number: u64) -> Answered<Option<(String, Option<Sha>)>> {
+        let drafts = self.drafts(number).await?;
+        if drafts.is_empty() {
+            return Ok(None);
+        }
+        let marked = drafts.iter().find_map(|draft| summary::read(&draft.note));
+        let commit = drafts.iter().find_map(|draft| draft.position.as_ref()?.head_sha.clone());
+        Ok(Some(match marked {
+            Some((body, _, commit)) => (body.to_owned(), Some(commit)),
+            None => (String::new(), commit),
+        }))
+    }
+
+    /// A conversation on a line or a file, or one about the whole request that can be resolved; that one has no path.
+    async fn thread(&self, number: u64, discussion: Discussion, head: Option<&Sha>) -> Option<Thread> {
+        let notes: Vec<Note> = discussion.notes.into_iter().filter(|note| !note.system).collect();
+        let first = notes.first()?;
+        let position = first.position.clone().filter(|position| position.path().is_some());
+        if !first.resolvable && position.is_none() {
+            return None;
+        }
+        // GitLab moves a position along with every push for as long as it finds the line.
+        let outdated = position.as_ref().zip(head).map(|(position, head)| position.head_sha.as_ref() != Some(head));
+        let (line, side) = match position.as_ref().map(|position| (position.new_line, position.old_line)) {
+            Some((Some(line), _)) => (Some(line), Side::New),
+            Some((None, Some(line))) => (Some(line), Side::Old),
+            Some((None, None)) | None => (None, Side::New),
+        };
+        let resolvable: Vec<&Note> = notes.iter().filter(|note| note.resolvable).collect();
+        let resolved = !resolvable.is_empty() && resolvable.iter().all(|note| note.resolved);
+        let resolved_by = match resolvable.iter().find_map(|note| note.resolved_by.as_ref()).filter(|_| resolved) {
+            Some(user) => Some(self.account(user).await),
+            None => None,
+        };
+        let can_resolve = if resolvable.is_empty() { Some(false) } else { None };
+        let mut comments = Vec::new();
+        for note in &notes {
+            comments.push(ThreadComment {
+                id: note.id.to_string(),
+                author: self.account(&note.author).await,
+                body: note.body.clone(),
+                created_at: note.created_at.clone(),
+                url: self.note_url(number, note.id),
+                review: None,
+            });
+        }
+        Some(Thread {
+            id: discussion.id,
+            path: position.as_ref().and_then(|position| position.path()).unwrap_or_default().to_owned(),
+            line: line.filter(|_| outdated != Some(true)),
+            side,
+            resolved,
+            resolved_by,
+            outdated,
+            can_resolve,
+            comments,
+        })
+    }
+}

@@ -1,0 +1,78 @@
+//! Merging, and bringing a branch up to date.
+
+use crate::call::{Call, forbidden, not_found, refuse};
+use crate::pulls::catch_up;
+use crate::shape::is_draft;
+use crate::state::{Quirk, State};
+use fake_forge_base::{Level, MergeWay, Reply};
+
+type Key = (u64, u64);
+
+pub fn merge(state: &mut State, call: &mut Call<'_>, key: Key) -> Reply {
+    let issue = state.issues.get_mut(&key).expect("looked up before");
+    let is_draft = is_draft(issue);
+    let pull = issue.pull.as_mut().expect("looked up before");
+    let way = match call.text("Do").as_deref() {
+        Some("merge") => MergeWay::Merge,
+        Some("squash") => MergeWay::Squash,
+        Some("rebase" | "rebase-merge" | "fast-forward-only") => MergeWay::Rebase,
+        _ => return refuse(422, "[Do]: Required"),
+    };
+    if pull.merged.is_some() {
+        return refuse(405, "The PR is already merged");
+    }
+    if !issue.open {
+        return not_found();
+    }
+    if call.level() < Level::Write {
+        return refuse(405, "User not allowed to merge PR");
+    }
+    if call.base.faults.fires(Quirk::StillChecking) {
+        return refuse(405, "Please try again later");
+    }
+    if is_draft {
+        return refuse(405, "Work in progress PRs cannot be merged");
+    }
+    if call.text("head_commit_id").is_some_and(|sha| !sha.is_empty() && sha != pull.head) {
+        return refuse(409, "head out of date");
+    }
+    let title = call.text("MergeTitleField").unwrap_or_else(|| format!("Merge pull request '{}'", issue.title));
+    let message = format!("{title}\n\n{}", call.text("MergeMessageField").unwrap_or_default());
+    match call.repository().merge(&pull.base_branch, &pull.head, way, message.trim()) {
+        Some(commit) => {
+            pull.merged = Some(commit);
+            issue.open = false;
+            issue.updated_at = call.base.clock.tick();
+            Reply::empty(200)
+        }
+        None => refuse(409, "merge conflict"),
+    }
+}
+
+/// Merges the base into the branch, or puts the branch on top of it.
+pub fn update(state: &mut State, call: &mut Call<'_>, key: Key) -> Reply {
+    let issue = state.issues.get_mut(&key).expect("looked up before");
+    if call.level() < Level::Write && !call.is(&issue.author) {
+        return forbidden("user should have permission to update the branch");
+    }
+    if !issue.open {
+        return refuse(422, "the pull request is closed");
+    }
+    let pull = issue.pull.as_mut().expect("looked up before");
+    let repository = call.repository();
+    let Some(base) = repository.rev(&format!("refs/heads/{}", pull.base_branch)) else { return not_found() };
+    if repository.conflicts(&base, &pull.head) {
+        return refuse(409, "merge failed because of conflict");
+    }
+    let rebase = call.request.query_value("style").as_deref() == Some("rebase");
+    let (branch, head) = (pull.head_branch.clone(), pull.head.clone());
+    if rebase {
+        repository.set_ref(&format!("refs/heads/{branch}"), &base);
+        repository.merge(&branch, &head, MergeWay::Rebase, "").expect("there is no conflict");
+    } else {
+        let message = format!("Merge branch '{}' into {branch}", pull.base_branch);
+        repository.merge(&branch, &base, MergeWay::Merge, &message).expect("there is no conflict");
+    }
+    catch_up(state, call.base);
+    Reply::empty(200)
+}
