@@ -1,7 +1,8 @@
-//! The real parts that tests talk to and that Cargo cannot fetch: agent CLIs, a small model with its server, a forge. They go into the
-//! target folder, at exact versions, and are never shipped.
+//! The real parts that tests talk to and that Cargo cannot fetch: agent CLIs, a small model with its server, a forge, and what another
+//! forge says of itself. They go into the target folder, at exact versions, and are never shipped.
 
 pub mod gitea;
+mod github;
 
 use crate::root;
 use anyhow::{Context as _, Result, bail};
@@ -30,7 +31,7 @@ pub fn folder() -> PathBuf {
 /// In CI a part that cannot be had is a failure; elsewhere the tests that need it are skipped, loudly.
 pub fn run() -> Result<()> {
     std::fs::create_dir_all(folder())?;
-    for fetched in [clis(), model(), gitea::build()] {
+    for fetched in [clis(), model(), gitea::build(), github::descriptions()] {
         match fetched {
             Err(error) if std::env::var_os("CI").is_none() => eprintln!("SKIPPED: {error:#}; the tests that need it will say so"),
             other => other?,

@@ -5,6 +5,7 @@
 pub mod detect;
 pub mod git;
 pub mod gitea;
+pub mod github;
 pub mod gitlab;
 pub mod http;
 pub mod local;

@@ -25,7 +25,7 @@ const MAX_PAGES: usize = 500;
 const MAX_REDIRECTS: usize = 3;
 /// A read is asked this often before a failing server is believed.
 const READ_ATTEMPTS: u32 = 3;
-/// A longer wait is the caller's to decide.
+/// A longer wait is the caller's to decide, unless told otherwise.
 const MAX_WAIT: u64 = 60;
 
 /// How to reach one forge with one token.
@@ -48,6 +48,7 @@ pub struct Http {
     token: String,
     cache: Cache,
     bucket: Mutex<Bucket>,
+    patience: u64,
     reads: AtomicU64,
     writes: AtomicU64,
 }
@@ -81,9 +82,17 @@ impl Http {
             headers: settings.headers,
             token: settings.token,
             bucket: Mutex::new(Bucket::new(settings.pace)),
+            patience: MAX_WAIT,
             reads: AtomicU64::new(0),
             writes: AtomicU64::new(0),
         })
+    }
+
+    /// Sits out no wait that is longer than this many seconds.
+    #[must_use]
+    pub fn with_patience(mut self, seconds: u64) -> Self {
+        self.patience = seconds;
+        self
     }
 
     pub fn host(&self) -> &str {
@@ -127,7 +136,9 @@ impl Http {
                 Err(fault) => fault,
             };
             let wait = match &fault {
-                ForgeFault::Limited { seconds, .. } => seconds.filter(|seconds| *seconds <= MAX_WAIT).map(Duration::from_secs),
+                ForgeFault::Limited { seconds, .. } => {
+                    seconds.filter(|seconds| *seconds <= self.patience).map(Duration::from_secs)
+                }
                 ForgeFault::Failing { status: 502..=504, .. } | ForgeFault::Unreachable { .. } => {
                     Some(Duration::from_millis(250 << attempt))
                 }
@@ -229,7 +240,9 @@ impl Http {
             let answer = self.answer(request, true).await?;
             match answer.fault(what, true, now()) {
                 None => return Ok(answer),
-                Some(ForgeFault::Limited { seconds: Some(seconds), .. }) if seconds <= MAX_WAIT && attempt < READ_ATTEMPTS => {
+                Some(ForgeFault::Limited { seconds: Some(seconds), .. })
+                    if seconds <= self.patience && attempt < READ_ATTEMPTS =>
+                {
                     sleep(Duration::from_secs(seconds)).await;
                 }
                 Some(fault) => return Err(fault),

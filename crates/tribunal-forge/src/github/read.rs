@@ -1,0 +1,128 @@
+//! What GitHub says about a pull request and about people.
+
+use super::shapes::{Found, PullShape, Role};
+use super::{GitHub, roots};
+use crate::http::client::segment;
+use crate::port::{Answered, GitSource, Read};
+use async_trait::async_trait;
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use serde::Deserialize;
+use std::collections::BTreeSet;
+use tribunal_core::pull::capability::{Capabilities, Capability};
+use tribunal_core::pull::facts::{Account, Permission, Pull, PullFilter};
+use tribunal_core::pull::fault::ForgeFault;
+use tribunal_core::pull::place::{ForgeKind, Project};
+
+/// GitHub counts characters; bytes are never fewer.
+const BODY_LIMIT: usize = 65_536;
+
+#[derive(Deserialize)]
+struct Meta {
+    /// Only an enterprise server has one.
+    installed_version: Option<String>,
+}
+
+#[async_trait]
+impl Read for GitHub {
+    fn project(&self) -> &Project {
+        &self.project
+    }
+
+    async fn capabilities(&self) -> Answered<Capabilities> {
+        let is_public = roots(&self.project.origin).0 == "https://api.github.com";
+        let version = if is_public {
+            String::new()
+        } else {
+            self.get::<Meta>("/meta", "the server's version").await?.installed_version.unwrap_or_default()
+        };
+        let mut can: BTreeSet<Capability> = Capability::ALL.into_iter().collect();
+        if !self.sessions.is_app() {
+            can.remove(&Capability::Annotations);
+        }
+        if !self.sessions.keeps_tags() {
+            can.remove(&Capability::ConditionalRequests);
+        }
+        Ok(Capabilities { kind: ForgeKind::GitHub, version, can, body_limit: BODY_LIMIT })
+    }
+
+    async fn identity(&self) -> Answered<Account> {
+        self.whoami().await
+    }
+
+    async fn pull(&self, number: u64) -> Answered<Pull> {
+        let shape: PullShape = self.get(&self.path(&format!("/pulls/{number}")), &format!("pull request {number}")).await?;
+        Ok(shape.into())
+    }
+
+    async fn pulls(&self, filter: &PullFilter) -> Answered<Vec<Pull>> {
+        let mut query = format!("?state={}&per_page=100", if filter.all_states { "all" } else { "open" });
+        if let Some(branch) = &filter.head_branch {
+            let (owner, _) = self.project.owner_and_name();
+            query.push_str(&format!("&head={}%3A{}", segment(owner), segment(branch)));
+        }
+        let shapes: Vec<PullShape> = self.pages(&self.path(&format!("/pulls{query}")), "pull requests").await?;
+        let pulls = shapes.into_iter().map(Pull::from);
+        let wanted = |pull: &Pull| {
+            // The owner's fork of the same name would pass the server's filter.
+            let of_branch = filter.head_branch.as_ref().is_none_or(|branch| !pull.is_fork && pull.head.branch == *branch);
+            of_branch && filter.label.as_ref().is_none_or(|label| pull.labels.contains(label))
+        };
+        Ok(pulls.filter(wanted).collect())
+    }
+
+    async fn permission(&self, account: &Account) -> Answered<Permission> {
+        let path = self.path(&format!("/collaborators/{}/permission", segment(&account.login)));
+        let role: Role = match self.get(&path, &format!("the rights of {}", account.login)).await {
+            Ok(role) => role,
+            // No user of this name, as for most bots.
+            Err(ForgeFault::NotFound { .. }) => return Ok(Permission::None),
+            Err(fault) => return Err(fault),
+        };
+        // The login may be somebody else's by now.
+        if !role.user.map(Account::from).is_some_and(|found| found.is(account)) {
+            return Ok(Permission::None);
+        }
+        let by_name = |name: &str| match name {
+            "admin" => Some(Permission::Admin),
+            "maintain" | "write" => Some(Permission::Write),
+            "triage" => Some(Permission::Triage),
+            "read" => Some(Permission::Read),
+            "none" => Some(Permission::None),
+            _ => None,
+        };
+        // An organisation can have roles of its own; the old word then says what they amount to.
+        let found = role.role_name.as_deref().and_then(by_name).or_else(|| by_name(&role.permission));
+        found.ok_or_else(|| self.hollow(format!("a permission called `{}`", role.permission)))
+    }
+
+    async fn has_contributed(&self, account: &Account) -> Answered<bool> {
+        // An App is searched for by its name behind `app/`.
+        let author = match account.login.strip_suffix("[bot]") {
+            Some(app) => format!("app/{app}"),
+            None => account.login.clone(),
+        };
+        let query = format!("repo:{} is:pr is:merged author:{author}", self.project.path);
+        let found: Found = match self.get(&format!("/search/issues?q={}&per_page=10", segment(&query)), "merged work").await {
+            Ok(found) => found,
+            // GitHub refuses to search for people it does not know.
+            Err(ForgeFault::Refused { status: 422, .. }) => return Ok(false),
+            Err(fault) => return Err(fault),
+        };
+        let incomplete = found.incomplete_results;
+        if found.items.into_iter().any(|mut item| item.author().is(account)) {
+            return Ok(true);
+        }
+        if incomplete { Err(self.hollow("the search for merged work was cut short")) } else { Ok(false) }
+    }
+
+    fn source(&self, pull: &Pull) -> GitSource {
+        let basic = |token: String| format!("Basic {}", BASE64_STANDARD.encode(format!("x-access-token:{token}")));
+        GitSource {
+            url: format!("{}/{}.git", self.project.origin, self.project.path),
+            head_ref: format!("refs/pull/{}/head", pull.number),
+            base_ref: format!("refs/heads/{}", pull.base.branch),
+            authorization: self.sessions.git_token().map(basic),
+        }
+    }
+}

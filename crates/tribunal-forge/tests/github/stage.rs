@@ -1,0 +1,141 @@
+//! A GitHub with one repository and four accounts.
+
+use async_trait::async_trait;
+use fake_forge_base::{Kind, Level, Server};
+use fake_github::{Anchor, Draft, GitHub as Fake, Site};
+use forge_conformance::{Checkout, Stage, Who};
+use serde_json::Value;
+use std::path::PathBuf;
+use std::sync::Arc;
+use tribunal_core::ids::Sha;
+use tribunal_core::pull::place::{ForgeKind, Project};
+use tribunal_forge::github::{Auth, GitHub, Settings};
+use tribunal_forge::http::pace::Pace;
+use tribunal_forge::port::Forge;
+
+pub const PATH: &str = "acme/shop";
+
+pub struct GitHubStage {
+    pub server: Fake,
+    checkout: Checkout,
+}
+
+pub fn id(who: Who) -> u64 {
+    match who {
+        Who::Bot => 101,
+        Who::Author => 102,
+        Who::Maintainer => 103,
+        Who::Stranger => 104,
+    }
+}
+
+/// Quirk 17: nothing may depend on how long a token is, or on what it looks like.
+pub fn token(who: Who) -> String {
+    format!("{who:?}-{}", "x".repeat(600))
+}
+
+impl GitHubStage {
+    pub async fn new() -> GitHubStage {
+        let server = Server::start(Site::default());
+        server.with(|base, _| {
+            base.add_project(PATH).repository.commit("main", None, &[("README.md", Some(b"A shop.\n"))], "first");
+            for who in Who::ALL {
+                // A machine's account is a person to GitHub; only an App's is a bot.
+                base.people.add(id(who), &format!("{who:?}").to_lowercase(), Kind::Person);
+                base.people.token(&token(who), id(who), &[]);
+            }
+            // Whoever opens a pull request for a branch can write to it.
+            for (who, level) in [(Who::Bot, Level::Write), (Who::Author, Level::Write), (Who::Maintainer, Level::Admin)] {
+                base.people.grant(PATH, id(who), level);
+            }
+        });
+        let header = format!("Basic {}", base64_of(&format!("x-access-token:{}", token(Who::Maintainer))));
+        let checkout = Checkout::new(&format!("{}/{PATH}.git", server.url()), Some(header)).await;
+        GitHubStage { server, checkout }
+    }
+
+    pub fn client(&self, who: Who) -> GitHub {
+        self.client_with(Auth::Token(token(who)), None)
+    }
+
+    pub fn client_with(&self, auth: Auth, cache: Option<PathBuf>) -> GitHub {
+        let project = Project { origin: self.server.url(), path: PATH.into() };
+        GitHub::new(Settings { project, auth, cache, pace: Pace::NONE, patience: 1 }).unwrap()
+    }
+
+    pub fn key(&self, number: u64) -> (u64, u64) {
+        (self.server.with(|base, _| base.project(PATH).unwrap().id), number)
+    }
+
+    /// A pull request that changes line 5 of 20, adds a line behind 8 and deletes 12, and its head.
+    pub async fn pull(&self, branch: &str) -> (u64, Sha) {
+        let path = format!("{branch}.txt");
+        let lines = |change: bool| -> String {
+            (1..=40)
+                .map(|line| match (change, line) {
+                    (true, 5) => "changed\n".to_owned(),
+                    (true, 8) => "line 8\nadded\n".to_owned(),
+                    (true, 12) => String::new(),
+                    (true, 35) => "changed far below\n".to_owned(),
+                    (_, line) => format!("line {line}\n"),
+                })
+                .collect()
+        };
+        self.push("main", &[(&path, Some(&lines(false)))], "before").await;
+        let head = self.push(branch, &[(&path, Some(&lines(true)))], "after").await;
+        (self.open_pull(branch, "main", branch, "").await, head)
+    }
+
+    /// Past the client: what it would never send.
+    pub async fn send(&self, who: Who, method: &str, path: &str, accept: &str, body: &Value) -> (u16, Value) {
+        let client = reqwest::Client::builder().no_proxy().tls_certs_only([]).build().unwrap();
+        let url = format!("{}{path}", self.server.url());
+        let request = client.request(method.parse().unwrap(), url).header("authorization", format!("Bearer {}", token(who)));
+        let mut request = request.header("accept", accept);
+        if !body.is_null() {
+            request = request.header("content-type", "application/json").body(body.to_string());
+        }
+        let answer = request.send().await.unwrap();
+        let status = answer.status().as_u16();
+        (status, serde_json::from_slice(&answer.bytes().await.unwrap()).unwrap_or_default())
+    }
+}
+
+pub fn base64_of(text: &str) -> String {
+    use base64::Engine as _;
+    base64::prelude::BASE64_STANDARD.encode(text)
+}
+
+#[async_trait]
+impl Stage for GitHubStage {
+    fn kind(&self) -> ForgeKind {
+        ForgeKind::GitHub
+    }
+
+    fn forge_as(&self, who: Who) -> Arc<dyn Forge> {
+        Arc::new(self.client(who))
+    }
+
+    fn checkout(&self) -> &Checkout {
+        &self.checkout
+    }
+
+    async fn leave_pending(&self, number: u64, path: &str, line: u32, body: &str) -> bool {
+        let key = self.key(number);
+        let anchor = Anchor { path: path.into(), side: "RIGHT".into(), line: Some(line), start_line: None };
+        let drafts = [Draft { anchor, body: body.into() }];
+        self.server.with(|base, site| site.leave_pending(base, key, id(Who::Bot), &drafts));
+        true
+    }
+
+    async fn open_pull_from_lost_fork(&self) -> Option<u64> {
+        Some(self.server.with(|base, site| {
+            base.fork(PATH, "stranger/shop");
+            base.people.grant("stranger/shop", id(Who::Stranger), Level::Admin);
+            base.repository("stranger/shop").commit("gift", Some("main"), &[("gift.txt", Some(b"a gift\n"))], "a gift");
+            let number = site.open(base, PATH, ("stranger/shop", "gift"), "main", id(Who::Stranger), "A gift");
+            site.delete_project(base, "stranger/shop");
+            number
+        }))
+    }
+}

@@ -1,0 +1,96 @@
+//! Statuses and check runs.
+
+use crate::Base;
+use crate::model::{CheckRun, Status};
+use crate::route::{Visit, invalid, refuse, unprocessable};
+use crate::site::Site;
+use crate::view;
+use fake_forge_base::{Level, Reply};
+use serde_json::Value;
+
+type Answered = Result<Reply, Reply>;
+
+pub fn set_status(site: &mut Site, base: &mut Base, visit: &Visit<'_>, sha: &str) -> Answered {
+    visit.may(base, Level::Write, "statuses=write")?;
+    if base.repository(&visit.project).rev(sha).is_none() {
+        return Err(unprocessable(&format!("No commit found for SHA: {sha}")));
+    }
+    let text = |name: &str| visit.body[name].as_str().map(str::to_owned);
+    if text("description").is_some_and(|words| words.chars().count() > 140) {
+        return Err(invalid("Status", "description", "description is too long (maximum is 140 characters)"));
+    }
+    let state = text("state").unwrap_or_default();
+    if !["error", "failure", "pending", "success"].contains(&state.as_str()) {
+        return Err(invalid("Status", "state", "state is not included in the list"));
+    }
+    let status = Status {
+        id: base.ids.fresh(),
+        sha: sha.to_owned(),
+        context: text("context").unwrap_or_else(|| "default".into()),
+        state,
+        description: text("description"),
+        target_url: text("target_url"),
+        creator: visit.user(),
+        created_at: base.clock.tick(),
+    };
+    let shown = view::status(base, &visit.project, &status);
+    site.world.statuses.push(status);
+    Ok(Reply::json(201, &shown))
+}
+
+/// Only an App makes check runs.
+fn app_only(base: &Base, visit: &Visit<'_>) -> Result<(), Reply> {
+    if visit.caller.permissions.is_none() {
+        return Err(refuse(403, "You must authenticate via a GitHub App."));
+    }
+    visit.may(base, Level::Write, "checks=write")
+}
+
+fn fill(run: &mut CheckRun, body: &Value) -> Result<(), Reply> {
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    let annotations: Vec<Value> = body["output"]["annotations"].as_array().cloned().unwrap_or_default();
+    if annotations.len() > 50 {
+        return Err(unprocessable("No more than 50 annotations may be submitted at once."));
+    }
+    run.annotations.extend(annotations);
+    run.title = text(&body["output"]["title"]).or(run.title.take());
+    run.summary = text(&body["output"]["summary"]).or(run.summary.take());
+    run.conclusion = text(&body["conclusion"]).or(run.conclusion.take());
+    run.status =
+        if run.conclusion.is_some() { "completed".into() } else { text(&body["status"]).unwrap_or_else(|| "queued".into()) };
+    if run.status == "completed" && run.conclusion.is_none() {
+        return Err(unprocessable("conclusion is required when status is completed"));
+    }
+    Ok(())
+}
+
+pub fn create_run(site: &mut Site, base: &mut Base, visit: &Visit<'_>) -> Answered {
+    app_only(base, visit)?;
+    let text = |name: &str| visit.body[name].as_str().unwrap_or_default().to_owned();
+    let sha = text("head_sha");
+    if base.repository(&visit.project).rev(&sha).is_none() {
+        return Err(unprocessable(&format!("No commit found for SHA: {sha}")));
+    }
+    let mut run = CheckRun {
+        id: base.ids.fresh(),
+        sha,
+        name: text("name"),
+        status: String::new(),
+        conclusion: None,
+        title: None,
+        summary: None,
+        annotations: Vec::new(),
+        started_at: base.clock.tick(),
+    };
+    fill(&mut run, &visit.body)?;
+    let shown = view::check_run(base, &visit.project, &run);
+    site.world.runs.push(run);
+    Ok(Reply::json(201, &shown))
+}
+
+pub fn update_run(site: &mut Site, base: &mut Base, visit: &Visit<'_>, id: u64) -> Answered {
+    app_only(base, visit)?;
+    let Some(run) = site.world.runs.iter_mut().find(|run| run.id == id) else { return Err(refuse(404, "Not Found")) };
+    fill(run, &visit.body)?;
+    Ok(Reply::json(200, &view::check_run(base, &visit.project, run)))
+}
