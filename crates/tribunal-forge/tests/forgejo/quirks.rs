@@ -140,6 +140,9 @@ async fn several_lines_are_for_new_servers() {
         assert_eq!(bot.capabilities().await.unwrap().can(Capability::MultiLine), several);
         bot.submit(it.number, &it.review(vec![comment(3, Some(2))])).await.unwrap();
         assert_eq!(bot.threads(it.number).await.unwrap()[0].line, Some(3), "{version}");
+        let thread = bot.threads(it.number).await.unwrap().remove(0);
+        bot.reply(it.number, &thread, "and another thing").await.unwrap();
+        assert_eq!(bot.threads(it.number).await.unwrap().len(), 1, "{version}: the reply is in the thread");
         let sent = it.stage.server.log();
         let sent = String::from_utf8_lossy(&sent.matching("POST", "/reviews")[0].request_body).into_owned();
         assert_eq!(sent.contains("extra_lines_count"), several, "{version}: {sent}");
