@@ -19,8 +19,22 @@ const OURS: [(&str, &[&str]); 7] = [
 ];
 
 /// All that the core may use from outside: data, errors, small pure parsers.
-const CORE_MAY_USE: [&str; 13] =
-    ["base64", "diffy", "globset", "hmac", "miniz_oxide", "regex", "schemars", "serde", "serde-saphyr", "serde_json", "sha2", "thiserror", "toml"];
+const CORE_MAY_USE: [&str; 14] = [
+    "base64",
+    "diffy",
+    "globset",
+    "hmac",
+    "miniz_oxide",
+    "regex",
+    "schemars",
+    "serde",
+    "serde-saphyr",
+    "serde_json",
+    "sha2",
+    "thiserror",
+    "toml",
+    "whatlang",
+];
 
 /// Words that have no place in pure code.
 const IMPURE: [&str; 9] =

@@ -29,8 +29,12 @@ enum Task {
     /// Used by `bench`: milliseconds to parse and anchor a repository's large diff
     #[command(hide = true)]
     ParseTime { repository: PathBuf },
-    /// Fetch the agent CLIs and the small model that tests talk to
-    Peers,
+    /// Fetch or build what tests talk to: agent CLIs, a small model, a Gitea server
+    Peers {
+        /// Also build the Gitea server's web pages, for looking at it in a browser
+        #[arg(long)]
+        web: bool,
+    },
     /// Fail on a dependency that the design forbids
     Layers,
     /// Generate the reference pages and schemas
@@ -57,7 +61,8 @@ fn main() -> Result<()> {
         Task::Test => test::run(),
         Task::Bench => bench::run(),
         Task::ParseTime { repository } => bench::parse_time(&repository).map(|time| println!("{time}")),
-        Task::Peers => peers::run(),
+        Task::Peers { web: false } => peers::run(),
+        Task::Peers { web: true } => peers::gitea::build_web(),
         Task::Layers => layers::run(),
         Task::Docs { check } => docs::run(check),
         Task::Contract => contract::run(),

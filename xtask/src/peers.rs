@@ -1,5 +1,7 @@
-//! The real parts that tests talk to and that Cargo cannot fetch: agent CLIs and a small model with its server. They go into the target
-//! folder, at exact versions, and are never shipped.
+//! The real parts that tests talk to and that Cargo cannot fetch: agent CLIs, a small model with its server, a forge. They go into the
+//! target folder, at exact versions, and are never shipped.
+
+pub mod gitea;
 
 use crate::root;
 use anyhow::{Context as _, Result, bail};
@@ -28,7 +30,7 @@ pub fn folder() -> PathBuf {
 /// In CI a part that cannot be had is a failure; elsewhere the tests that need it are skipped, loudly.
 pub fn run() -> Result<()> {
     std::fs::create_dir_all(folder())?;
-    for fetched in [clis(), model()] {
+    for fetched in [clis(), model(), gitea::build()] {
         match fetched {
             Err(error) if std::env::var_os("CI").is_none() => eprintln!("SKIPPED: {error:#}; the tests that need it will say so"),
             other => other?,

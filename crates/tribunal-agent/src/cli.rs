@@ -13,7 +13,7 @@ use crate::sandbox::{Limits, Network, Reads, strength};
 use profile::{Ending, Plan, Reading, Setting};
 use proxy::{Account, Budget, Proxy, Upstream};
 use std::net::TcpListener;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use tribunal_core::call::fault::Fault;
@@ -105,7 +105,20 @@ impl CliAgent<'_> {
         let plan = profile::plan(self.cli, &setting);
         home.write(&plan.files).map_err(broken)?;
         let input = prompt::text(question, self.tree, plan.system_is_apart, plan.schema_is_apart);
-        self.run(&program, &home, &plan, &setting, input, port)
+        let (directory, limits) = (home.work(), self.limits(&program, &home, port.number));
+        self.run(&setting, Staged { program: &program, home: &home, plan: &plan, input, port, directory, limits })
+    }
+
+    fn limits(&self, program: &found::Program, home: &home::Home, port: u16) -> Limits {
+        Limits {
+            reads: Reads::Only { run: program.needs.clone(), read: self.tree.map(Path::to_owned).into_iter().collect() },
+            writable: vec![home.path().to_owned()],
+            network: Network::Port(port),
+            apart: true,
+            memory: Some(MEMORY),
+            processes: Some(PROCESSES),
+            file_size: Some(FILE_SIZE),
+        }
     }
 
     fn budget(&self) -> Option<Budget> {
@@ -113,15 +126,8 @@ impl CliAgent<'_> {
         Some(Budget { price, cap: self.cap? })
     }
 
-    fn run(
-        &self,
-        program: &found::Program,
-        home: &home::Home,
-        plan: &Plan,
-        setting: &Setting<'_>,
-        input: String,
-        port: Port,
-    ) -> Result<Answer, Failed> {
+    fn run(&self, setting: &Setting<'_>, staged: Staged<'_>) -> Result<Answer, Failed> {
+        let Staged { program, home, plan, input, port, directory, limits } = staged;
         let pulse = Arc::new(Pulse::of_a_model());
         let upstream = Upstream {
             wire: self.cli.wire(),
@@ -132,7 +138,6 @@ impl CliAgent<'_> {
             max_requests: u64::from(setting.turns) + SPARE_REQUESTS,
             budget: self.budget(),
         };
-        let number = port.number;
         let proxy = std::cell::RefCell::new(None);
         let open = |listener: TcpListener| *proxy.borrow_mut() = Some(Proxy::serve(listener, upstream, Arc::clone(&pulse)));
         let mut open = Some(open);
@@ -147,19 +152,11 @@ impl CliAgent<'_> {
         let invocation = Invocation {
             command: &command,
             input: input.into_bytes(),
-            directory: &home.work(),
+            directory: &directory,
             scratch: home.path(),
             env: &[],
             set: &set,
-            limits: Limits {
-                reads: Reads::Only { run: program.needs.clone(), read: self.tree.map(Path::to_owned).into_iter().collect() },
-                writable: vec![home.path().to_owned()],
-                network: Network::Port(number),
-                apart: true,
-                memory: Some(MEMORY),
-                processes: Some(PROCESSES),
-                file_size: Some(FILE_SIZE),
-            },
+            limits,
             clocks: crate::process::Clocks {
                 first_byte: Some(Duration::from_secs(clocks.first_byte)),
                 idle: Some(Duration::from_secs(clocks.idle)),
@@ -184,6 +181,17 @@ impl CliAgent<'_> {
     }
 }
 
+/// One run, ready to start.
+struct Staged<'a> {
+    program: &'a found::Program,
+    home: &'a home::Home,
+    plan: &'a Plan,
+    input: String,
+    port: Port,
+    directory: PathBuf,
+    limits: Limits,
+}
+
 /// Where the child finds the proxy: in its own network where it has one, else here.
 struct Port {
     number: u16,
@@ -197,6 +205,10 @@ impl Port {
         if crate::sandbox::space::works() && crate::sandbox::files::level().is_some() {
             return Ok(Self { number: crate::sandbox::space::PORT, listener: None, is_ours: false });
         }
+        Self::here()
+    }
+
+    fn here() -> std::io::Result<Self> {
         let listener = TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0))?;
         Ok(Self { number: listener.local_addr()?.port(), listener: Some(listener), is_ours: true })
     }
@@ -268,3 +280,5 @@ fn stop(stopped: Stopped, account: Account) -> Fault {
 
 #[cfg(test)]
 mod tests;
+#[cfg(all(test, target_os = "linux"))]
+mod weakened;

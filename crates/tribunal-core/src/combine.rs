@@ -40,6 +40,8 @@ pub struct Said<'a> {
     pub iteration: u32,
     /// Paths of the whole change, to tell a finding whose file is gone from it.
     pub paths: &'a std::collections::BTreeSet<crate::ids::RepoPath>,
+    /// Findings that another job's receipt brought along.
+    pub brought: &'a [Finding],
     /// Paths that changed since the last review.
     pub window: Option<&'a std::collections::BTreeSet<crate::ids::RepoPath>>,
 }
@@ -86,6 +88,12 @@ pub fn combine(said: &Said<'_>, ids: IdBook) -> Combined {
     drafts.extend(hygiene::batch(batched));
     let mut findings: Vec<Finding> =
         identity::with_keys(drafts).into_iter().map(|draft| severity::settle(draft, said.roles, said.directives)).collect();
+
+    for brought in said.brought {
+        if !findings.iter().any(|finding| finding.key == brought.key) {
+            findings.push(Finding { origin: finding::FindingOrigin::Fresh, ..brought.clone() });
+        }
+    }
 
     let statuses: Vec<_> = said.reports.iter().flat_map(|report| report.prior.iter()).collect();
     let verified = prior::verify(said, &findings, &statuses);

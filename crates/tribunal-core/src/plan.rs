@@ -4,3 +4,4 @@ pub mod files;
 pub mod flags;
 pub mod mode;
 pub mod panel;
+pub mod spec;

@@ -3,7 +3,9 @@
 pub mod agents;
 pub mod config;
 pub mod context;
+pub mod credentials;
 pub mod keys;
 pub mod layers;
 pub mod panel;
 pub mod publish;
+pub mod trust;

@@ -5,6 +5,7 @@
 
 pub mod around;
 pub mod brief;
+pub mod language;
 pub mod slices;
 
 use crate::findings::key::sha256_hex;

@@ -2,7 +2,9 @@
 
 pub mod ask;
 mod given;
+pub mod on_forge;
 mod opinion;
+mod publish;
 mod schemas;
 mod seat;
 mod thinking;
@@ -10,11 +12,13 @@ mod warm;
 
 use crate::{EngineError, Listener, Progress};
 use ask::{Agents, Tree};
+use on_forge::OnForge;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 use tribunal_agent::rules::compile::RuleSet;
 use tribunal_agent::rules::load::RuleError;
 use tribunal_agent::rules::scan::Scan;
+use tribunal_core::combine::dismissal::Dismissal;
 use tribunal_core::combine::identity::IdBook;
 use tribunal_core::combine::prior::OpenFinding;
 use tribunal_core::combine::verdict::Outcome;
@@ -23,12 +27,14 @@ use tribunal_core::diff::change::{ChangedFile, FileContent, FileStatus};
 use tribunal_core::diff::parse::{parse_diff, text_of};
 use tribunal_core::diff::prefix::Prefixes;
 use tribunal_core::findings::window::Window;
-use tribunal_core::ids::{FindingId, FindingKey, RunId};
+use tribunal_core::ids::{FindingId, FindingKey};
 use tribunal_core::plan::files::summarise;
 use tribunal_core::plan::mode::LastReview;
 use tribunal_core::policy::agents::{AgentConfig, Means};
+use tribunal_core::procedure::review::pull::PullRead;
 use tribunal_core::procedure::review::{ChangeRead, Effect, Input, LastKnown, Phase, State, Target};
 use tribunal_core::report::document::Document;
+use tribunal_core::report::history::{PastReview, remember};
 use tribunal_forge::git::change::ReadChange;
 use tribunal_forge::git::{GitError, Repository};
 use tribunal_store::Ledger;
@@ -41,11 +47,29 @@ pub struct Effects {
     pub rules: Arc<RuleSet>,
     pub listener: Listener,
     pub agents: Agents,
+    /// The forge that the change comes from, if it comes from one.
+    pub on: Option<OnForge>,
     warm: WarmUp,
     tree: tokio::sync::Mutex<Option<Arc<Tree>>>,
     change: OnceLock<Arc<ReadChange>>,
     scan: OnceLock<Result<Arc<Scan>, RuleError>>,
     window: OnceLock<Arc<Window>>,
+}
+
+/// What is known of a case before its change is read: from the ledger, and from the pull request, which wins (CF-8).
+pub struct Known {
+    pub names: BTreeMap<FindingKey, FindingId>,
+    pub last: Option<Last>,
+    pub dismissals: Vec<Dismissal>,
+    pub pull: Option<PullRead>,
+}
+
+/// The last review.
+pub struct Last {
+    pub document: Document,
+    pub iteration: u32,
+    pub history: Vec<PastReview>,
+    pub proved: bool,
 }
 
 impl Effects {
@@ -56,6 +80,7 @@ impl Effects {
             rules,
             listener,
             agents,
+            on: None,
             warm: WarmUp::default(),
             tree: tokio::sync::Mutex::default(),
             change: OnceLock::new(),
@@ -76,6 +101,8 @@ impl Effects {
                 let (worker, state) = (Arc::clone(&self), Arc::clone(&state));
                 blocking(move || worker.run_seat(seat, &state, patch)).await?
             }
+            Effect::Publish => self.publish(state, &case_id).await,
+            Effect::Decline => self.decline(state).await,
             Effect::Verify(agent) => {
                 let patch = self.patch_bytes(&state.request.target).await?;
                 self.verify(agent, state, case_id, patch).await
@@ -85,27 +112,50 @@ impl Effects {
 
     async fn read_change(self: Arc<Self>, state: Arc<State>, case_id: &str) -> Result<Input, EngineError> {
         (self.listener)(Progress::Reading);
-        let names = self.ledger.names(case_id).await?;
-        let last = self.ledger.last_document(case_id).await?;
-        let iteration = self.ledger.count_documents(case_id).await?;
+        let known = self.known(case_id).await?;
+        let known = match (&self.on, &state.request.pull) {
+            (Some(on), Some(pull)) => on.look(pull, &state.request.target.head(), known).await?,
+            _ => known,
+        };
         let patch = self.patch_bytes(&state.request.target).await?;
         let worker = Arc::clone(&self);
         let read = blocking(move || -> Result<ChangeRead, GitError> {
             let change = worker.change(&state, patch)?;
-            let last = last.and_then(|row| worker.last_known(&state, &row.body, &row.run, iteration));
-            let ids =
-                names.into_iter().map(|(key, n)| (FindingKey(key), FindingId(u32::try_from(n).unwrap_or(u32::MAX)))).collect();
+            let keep = state.request.pull.is_some() || !known.dismissals.is_empty();
+            let last = known.last.map(|last| worker.last_known(&state, last, keep));
             Ok(ChangeRead {
                 files: change.files.clone(),
                 has_repo: matches!(state.request.target, Target::Trees { .. }),
                 last,
-                ids: IdBook::from_names(ids),
+                ids: IdBook::from_names(known.names),
+                pull: known.pull,
+                dismissals: known.dismissals,
             })
         })
         .await?;
         Ok(match read {
             Ok(change) => Input::ChangeRead(Box::new(change)),
             Err(error) => Input::ReadFailed { reason: error.to_string() },
+        })
+    }
+
+    /// What the ledger knows of a case.
+    async fn known(&self, case_id: &str) -> Result<Known, EngineError> {
+        let names = self.ledger.names(case_id).await?;
+        let iteration = self.ledger.count_documents(case_id).await?;
+        // A document of a release we cannot read is no ground to build on: the review is then a full one.
+        let document = self.ledger.last_document(case_id).await?.and_then(|row| serde_json::from_str::<Document>(&row.body).ok());
+        let dismissals = self.ledger.dismissals(case_id).await?;
+        Ok(Known {
+            names: names.into_iter().map(|(key, n)| (FindingKey(key), FindingId(u32::try_from(n).unwrap_or(u32::MAX)))).collect(),
+            last: document.map(|document| Last {
+                history: document.history.clone(),
+                iteration: u32::try_from(iteration).unwrap_or(u32::MAX),
+                document,
+                proved: true,
+            }),
+            dismissals: dismissals.iter().filter_map(|body| serde_json::from_str(body).ok()).collect(),
+            pull: None,
         })
     }
 
@@ -154,30 +204,36 @@ impl Effects {
         text(new).or_else(|| apply_hunks(&text(old)?, &file.hunks))
     }
 
-    fn last_known(&self, state: &State, body: &str, run: &str, iteration: i64) -> Option<LastKnown> {
-        // A document of a release we cannot read is no ground to build on: the review is then a full one.
-        let document: Document = serde_json::from_str(body).ok()?;
-        let head = state.request.target.head();
-        let reachable = self.repository.as_ref().is_some_and(|repository| repository.has(&document.head));
+    fn last_known(&self, state: &State, last: Last, keep_document: bool) -> LastKnown {
+        let Last { document, iteration, history, proved } = last;
+        let (base, head) = (state.request.target.base(), state.request.target.head());
+        let repository = self.repository.as_ref();
+        let reachable = repository
+            .is_some_and(|repository| repository.fetch_commit(&document.head) && repository.fetch_commit(&document.base));
         let since =
-            reachable.then(|| self.repository.as_ref()?.changed_since(&document.base, &document.head, &head).ok()).flatten();
+            repository.filter(|_| reachable).and_then(|git| git.changed_since(&document.base, &document.head, &base, &head).ok());
+        let same_content = since.as_ref().is_some_and(|since| since.same_content);
         let (changed_since, renamed) = since.map(|since| (since.paths, since.renamed)).unzip();
-        Some(LastKnown {
-            run: RunId::from(run),
+        LastKnown {
+            run: document.receipt.run.clone(),
             review: LastReview {
                 reachable: changed_since.is_some(),
-                head: document.head,
-                base: document.base,
-                fingerprint: document.receipt.fingerprint,
+                head: document.head.clone(),
+                base: document.base.clone(),
+                fingerprint: document.receipt.fingerprint.clone(),
                 complete: matches!(document.outcome, Outcome::Clean | Outcome::Findings),
+                proved,
+                same_content,
             },
-            gaps: document.spec_gaps,
-            open: document.findings.into_iter().map(|finding| OpenFinding { finding }).collect(),
-            clean: document.checked_and_clean.into_iter().map(|check| check.slug).collect(),
-            iteration: u32::try_from(iteration).unwrap_or(u32::MAX),
+            gaps: document.spec_gaps.clone(),
+            open: document.findings.iter().map(|finding| OpenFinding { finding: finding.clone() }).collect(),
+            clean: document.checked_and_clean.iter().map(|check| check.slug.clone()).collect(),
+            iteration,
             changed_since,
             renamed: renamed.unwrap_or_default(),
-        })
+            history: remember(history, PastReview::of(&document)),
+            document: keep_document.then(|| Box::new(document)),
+        }
     }
 
     /// What changed since the last review; nothing in a full one.
@@ -188,7 +244,9 @@ impl Effects {
             return Ok(Some(Arc::clone(window)));
         }
         let target = &state.request.target;
-        let touched = self.repository()?.window(&target.base(), since, &target.head(), state.request.policy.max_bytes)?;
+        let base = target.base();
+        let old_base = reviewing.plan.since_base.as_ref().unwrap_or(&base);
+        let touched = self.repository()?.window(old_base, since, &base, &target.head(), state.request.policy.max_bytes)?;
         let window = Window::new(touched, reviewing.plan.prior.iter().map(|open| open.known()).collect());
         Ok(Some(Arc::clone(self.window.get_or_init(|| Arc::new(window)))))
     }

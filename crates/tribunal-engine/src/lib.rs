@@ -15,6 +15,7 @@ pub enum Progress {
     SeatStarted(Seat),
     SeatFinished { seat: Seat, findings: usize, failure: Option<String> },
     Verifying { agent: AgentName, findings: usize },
+    Publishing { to: String },
 }
 
 pub type Listener = std::sync::Arc<dyn Fn(Progress) + Send + Sync>;
@@ -23,6 +24,8 @@ pub type Listener = std::sync::Arc<dyn Fn(Progress) + Send + Sync>;
 pub enum EngineError {
     #[error(transparent)]
     Store(#[from] tribunal_store::StoreError),
+    #[error(transparent)]
+    Forge(#[from] tribunal_core::pull::fault::ForgeFault),
     #[error(transparent)]
     Git(#[from] tribunal_forge::git::GitError),
     #[error(transparent)]

@@ -6,6 +6,7 @@
 
 pub mod change;
 pub mod definitions;
+pub mod fetch;
 pub mod refs;
 pub mod snapshot;
 
@@ -37,6 +38,8 @@ pub enum GitError {
     Unmerged(Vec<RepoPath>),
     #[error("git {command} failed: {message}")]
     Failed { command: String, message: String },
+    #[error("the change could not be fetched: {0}")]
+    Fetch(String),
     #[error("git gave an answer that does not add up: {0}")]
     Hollow(String),
     #[error(transparent)]
@@ -65,6 +68,8 @@ pub struct Repository {
     pub common_dir: PathBuf,
     /// Where snapshots go, when not beside the ledger.
     snapshots: Option<PathBuf>,
+    /// The forge that a clone of ours was made from.
+    remote: Option<std::sync::Arc<fetch::Remote>>,
 }
 
 /// Settings that no repository's own configuration may override.
@@ -165,7 +170,7 @@ impl Repository {
         let (Some(git_dir), Some(common_dir)) = (lines.next(), lines.next()) else {
             return Err(GitError::Hollow("rev-parse named no folder".into()));
         };
-        Ok(Self { work_tree: lines.next(), git_dir, common_dir, snapshots: None })
+        Ok(Self { work_tree: lines.next(), git_dir, common_dir, snapshots: None, remote: None })
     }
 
     /// Our own folder: ledger, snapshots, locks. Never in the work tree.
@@ -197,6 +202,9 @@ impl Repository {
         command.env("GIT_DIR", &self.git_dir).env("GIT_ALTERNATE_OBJECT_DIRECTORIES", self.objects_dir());
         if let Some(work_tree) = &self.work_tree {
             command.env("GIT_WORK_TREE", work_tree);
+        }
+        if let Some(remote) = &self.remote {
+            remote.apply(&mut command);
         }
         command
     }

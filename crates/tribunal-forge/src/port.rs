@@ -61,6 +61,8 @@ pub trait ReviewPull: Send + Sync {
     /// Removes a review of ours that was never submitted.
     async fn delete_pending(&self, number: u64, review: &str) -> Answered<()>;
     async fn reply(&self, number: u64, thread: &Thread, body: &str) -> Answered<()>;
+    /// Removes a comment of ours that stands on a line.
+    async fn delete_inline(&self, number: u64, comment: &str) -> Answered<()>;
 }
 
 #[async_trait]

@@ -36,9 +36,9 @@ impl StoreError {
 }
 
 /// Layout of the tables. Raised with every change; each step is a migration below.
-const LAYOUT: i64 = 2;
+const LAYOUT: i64 = 3;
 
-const MIGRATIONS: [&str; 2] = [
+const MIGRATIONS: [&str; 3] = [
     r"
 CREATE TABLE run (
     id TEXT PRIMARY KEY, case_id TEXT NOT NULL, procedure TEXT NOT NULL, created_at INTEGER NOT NULL,
@@ -65,6 +65,11 @@ CREATE TABLE call (
 CREATE INDEX call_by_run ON call (run);
 CREATE INDEX call_by_case ON call (case_id);
 CREATE INDEX call_by_month ON call (month);
+",
+    r"
+CREATE TABLE dismissal (
+    case_id TEXT NOT NULL, finding TEXT NOT NULL, at INTEGER NOT NULL, body TEXT NOT NULL, PRIMARY KEY (case_id, finding)
+) STRICT;
 ",
 ];
 
@@ -316,6 +321,26 @@ impl Ledger {
             .fetch_all(&self.pool)
             .await?;
         Ok(rows.iter().map(|row| (row.get("key"), row.get("n"))).collect())
+    }
+
+    /// Findings of a case that somebody waved away, as given.
+    pub async fn dismissals(&self, case_id: &str) -> Result<Vec<String>, StoreError> {
+        Ok(sqlx::query_scalar("SELECT body FROM dismissal WHERE case_id = ? ORDER BY at, finding")
+            .bind(case_id)
+            .fetch_all(&self.pool)
+            .await?)
+    }
+
+    /// The last word on a finding is the one that counts.
+    pub async fn put_dismissal(&self, case_id: &str, finding: &str, at: i64, body: &str) -> Result<(), StoreError> {
+        sqlx::query("INSERT OR REPLACE INTO dismissal (case_id, finding, at, body) VALUES (?, ?, ?, ?)")
+            .bind(case_id)
+            .bind(finding)
+            .bind(at)
+            .bind(body)
+            .execute(&self.pool)
+            .await?;
+        Ok(())
     }
 
     pub async fn put_blob(&self, digest: &str, bytes: &[u8]) -> Result<(), StoreError> {

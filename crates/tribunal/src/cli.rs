@@ -39,6 +39,10 @@ pub enum Command {
     /// Review a change: the current branch, what is staged, a commit, a range, or a diff
     #[command(after_help = EXIT_CODES)]
     Review(Box<ReviewArgs>),
+    /// Post a review that was made elsewhere with --no-publish
+    Publish(PublishArgs),
+    /// Say that a finding is known and accepted, and why
+    Dismiss(DismissArgs),
     /// List earlier reviews of this repository
     History {
         /// How many, newest first
@@ -225,8 +229,72 @@ pub enum FailLevelArg {
 }
 
 #[derive(Debug, Args)]
+pub struct PublishArgs {
+    /// The JSON document that `tribunal review PR --no-publish --format json --output FILE` wrote
+    pub receipt: PathBuf,
+    /// The pull request it must be of; the receipt names it otherwise
+    #[arg(value_name = "PR")]
+    pub pull: Option<String>,
+    /// Print exactly what would be posted instead of posting it
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct DismissArgs {
+    /// The finding's name, such as F3
+    pub finding: String,
+    /// The pull request; without one the last review of this checkout is meant
+    #[arg(value_name = "PR")]
+    pub pull: Option<String>,
+    /// Why it does not matter; shown with the finding
+    #[arg(long)]
+    pub reason: String,
+    /// Print what would be posted instead of posting it
+    #[arg(long, requires = "pull")]
+    pub dry_run: bool,
+}
+
+impl ReviewArgs {
+    /// As if nothing had been typed.
+    pub fn plain() -> Self {
+        ReviewArgs {
+            pull: None,
+            no_publish: false,
+            base: None,
+            committed: false,
+            staged: false,
+            commit: None,
+            range: None,
+            diff_file: None,
+            stdin: false,
+            mode: ModeArg::Auto,
+            spec: Vec::new(),
+            test_direction: None,
+            context: None,
+            fail_level: None,
+            skip: Vec::new(),
+            resume: None,
+            agent: None,
+            budget: None,
+            record: false,
+            play: None,
+            dry_run: false,
+            output: OutputArgs { format: Format::Text, output: None },
+        }
+    }
+}
+
+#[derive(Debug, Args)]
 #[group(skip)]
 pub struct ReviewArgs {
+    /// A pull request: its number, owner/name#number, its address, or @ for the current branch's. Without one the change in this
+    /// checkout is reviewed, and nothing is posted
+    #[arg(value_name = "PR", conflicts_with_all = ["base", "committed", "staged", "commit", "range", "diff_file", "stdin", "resume"])]
+    pub pull: Option<String>,
+    /// Review the pull request, but post nothing
+    #[arg(long, requires = "pull")]
+    pub no_publish: bool,
     /// Compare with this branch or commit instead of the default branch
     #[arg(long, value_name = "REF", conflicts_with_all = ["staged", "commit", "range", "diff_file", "stdin"])]
     pub base: Option<String>,
@@ -285,7 +353,8 @@ pub struct ReviewArgs {
     /// Give the answers that agents gave in an earlier run instead of asking them
     #[arg(long, value_name = "RUN", conflicts_with = "resume")]
     pub play: Option<String>,
-    /// Say what would be reviewed, by whom and what it may cost, and stop
+    /// Say what would be reviewed, by whom and what it may cost, and stop. For a pull request: review it, and print exactly what
+    /// would be posted instead of posting it
     #[arg(long, conflicts_with = "resume")]
     pub dry_run: bool,
     #[command(flatten)]

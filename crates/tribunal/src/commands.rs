@@ -4,10 +4,12 @@ mod agents;
 mod compare;
 mod config;
 mod demo;
+mod dismiss;
 mod doctor;
 mod explain;
 mod history;
 mod init;
+mod publish;
 mod review;
 mod rules;
 mod spend;
@@ -27,6 +29,8 @@ pub fn dispatch(cli: Cli) -> Result<u8, Situation> {
     let quiet = cli.quiet;
     match cli.command {
         Command::Review(args) => block_on(review::run(&args, quiet)),
+        Command::Publish(args) => block_on(publish::run(&args, quiet)),
+        Command::Dismiss(args) => block_on(dismiss::run(&args, quiet)),
         Command::History { limit, format } => block_on(history::list(limit, format)),
         Command::Show { run, output } => block_on(history::show(&run, &output)),
         Command::Replay { run, output } => block_on(history::replay(&run, &output)),

@@ -8,6 +8,8 @@ use tribunal_core::policy::config::PolicyError;
 use tribunal_core::policy::context::ContextError;
 use tribunal_core::policy::layers::LayerError;
 use tribunal_core::publish::visible::{visible, visible_line};
+use tribunal_core::pull::fault::ForgeFault;
+use tribunal_core::pull::place::BadPlace;
 use tribunal_engine::EngineError;
 use tribunal_forge::git::GitError;
 use tribunal_store::StoreError;
@@ -19,6 +21,7 @@ pub mod exit {
     pub const USAGE: u8 = 2;
     pub const INCOMPLETE: u8 = 3;
     pub const BUDGET: u8 = 4;
+    pub const FORGE: u8 = 5;
     pub const NOT_YET: u8 = 75;
 }
 
@@ -89,6 +92,8 @@ impl From<GitError> for Situation {
             GitError::Unmerged(_) => Situation::new("unmerged-index", exit::USAGE, text)
                 .help("resolve it and stage the result with `git add`, or review the files as they stand: tribunal review"),
             GitError::Diff(error) => error.into(),
+            GitError::Fetch(_) => Situation::new("fetch-failed", exit::NOT_YET, text)
+                .help("is the forge up, and may this token read the repository? `tribunal doctor` checks both"),
             GitError::Failed { .. } | GitError::Hollow(_) | GitError::Io { .. } => {
                 Situation::new("git-failed", exit::INCOMPLETE, text)
                     .help("nothing was reviewed; `tribunal doctor` checks the set-up")
@@ -143,6 +148,9 @@ impl From<EngineError> for Situation {
         match error {
             EngineError::Store(error) => error.into(),
             EngineError::Git(error) => error.into(),
+            EngineError::Forge(fault) => {
+                Situation::from(fault).help("what was reviewed is kept; the same command goes on from there")
+            }
             EngineError::UnknownRun(_) => {
                 Situation::new("unknown-run", exit::USAGE, text).help("`tribunal history` lists the runs")
             }
@@ -155,6 +163,33 @@ impl From<EngineError> for Situation {
     }
 }
 
+impl From<ForgeFault> for Situation {
+    fn from(fault: ForgeFault) -> Self {
+        let text = fault.to_string();
+        let later = if fault.may_pass() { exit::NOT_YET } else { exit::FORGE };
+        match fault {
+            ForgeFault::Unreachable { .. } => Situation::new("forge-unreachable", later, text)
+                .help("check the address and the network; the same command may succeed later"),
+            ForgeFault::Uncertain { .. } | ForgeFault::Failing { .. } => Situation::new("forge-failing", later, text)
+                .help("try the same command later: it looks at what is there before it writes anything"),
+            ForgeFault::Limited { .. } => Situation::new("forge-limited", later, text).help("try the same command then"),
+            ForgeFault::Unauthorized { .. } => Situation::new("forge-unauthorized", later, text)
+                .help("the token is wrong or has expired; set TRIBUNAL_TOKEN, or the forge's usual variable, to a valid one"),
+            ForgeFault::Forbidden { .. } => Situation::new("forge-forbidden", later, text)
+                .help("give the token that right, or use one that has it; docs/forges.md lists what each forge needs"),
+            ForgeFault::NotFound { .. } => Situation::new("forge-not-found", later, text)
+                .help("check the number and the address; without a token only public repositories can be seen"),
+            ForgeFault::Moved { .. } => {
+                Situation::new("forge-moved", later, text).help("use the new address; nothing is written to a redirect")
+            }
+            ForgeFault::Conflict { .. } | ForgeFault::Refused { .. } => Situation::new("forge-refused", later, text),
+            ForgeFault::Hollow { .. } => Situation::new("forge-hollow", later, text)
+                .help("nothing was decided on it; is there a proxy in between, or another program at this address?"),
+            ForgeFault::Unsupported { .. } => Situation::new("forge-cannot", later, text),
+        }
+    }
+}
+
 impl From<LayerError> for Situation {
     fn from(error: LayerError) -> Self {
         let situation = Situation::new("bad-config", exit::USAGE, error.to_string());
@@ -162,6 +197,12 @@ impl From<LayerError> for Situation {
             Some(help) => situation.help(help),
             None => situation,
         }
+    }
+}
+
+impl From<BadPlace> for Situation {
+    fn from(error: BadPlace) -> Self {
+        Situation::new("no-pull-request", exit::USAGE, error.to_string())
     }
 }
 
@@ -236,6 +277,28 @@ pub const CODES: &[(&str, &str)] = &[
     (
         "output-failed",
         "The result could not be written, for instance because the disk is full. A review itself is kept: `tribunal show last`.",
+    ),
+    ("no-forge", "It is not clear which forge is meant, or it cannot be reached with this configuration."),
+    ("no-token", "No token could be read for the forge."),
+    ("no-pull-request", "What was typed names no pull request, or no open one."),
+    ("unknown-finding", "The last review has no such finding, or the dismissal lacks a reason."),
+    ("bad-receipt", "The file is no receipt of a pull request's review."),
+    ("not-open", "The pull request is closed or merged; nothing is posted on it."),
+    ("fetch-failed", "git could not fetch the change from the forge. Nothing was reviewed."),
+    ("forge-unreachable", "No connection to the forge. Nothing was posted."),
+    ("forge-failing", "The forge failed, or did not say whether it did something. The same command looks first and goes on."),
+    ("forge-limited", "The forge asks to be left alone for a while."),
+    ("forge-unauthorized", "The forge does not accept the token."),
+    ("forge-forbidden", "The token lacks a right; the message names it where the forge does."),
+    ("forge-not-found", "The forge has no such thing, or does not show it to this token."),
+    ("forge-moved", "The repository was renamed. Reads follow, writes do not."),
+    ("forge-refused", "The forge refused a request."),
+    ("forge-hollow", "The forge gave an answer that cannot be what it should be; it is never read as `nothing there`."),
+    ("forge-cannot", "This forge has no such function; docs/forges.md says what happens instead."),
+    ("forge-failed", "Publishing failed."),
+    (
+        "foreign-draft",
+        "Under the account of the token there is an unsubmitted review with comments that are not ours. Submitting ours would send it along.",
     ),
     ("bad-context", "A spec, a context or a test direction cannot be read, is empty, or holds a malformed directive."),
 ];

@@ -1,6 +1,7 @@
 //! Everything a command needs to know before it starts: the repository, the ledger, and the configuration, roles and rules in
 //! force, each with where it came from.
 
+pub mod forge;
 pub mod guidance;
 pub mod target;
 
@@ -15,7 +16,7 @@ use tribunal_core::budget::Budget;
 use tribunal_core::findings::key::sha256_hex;
 use tribunal_core::findings::role::{Role, built_in_roles, merge_roles, parse_role};
 use tribunal_core::ids::{AgentName, RoleName, Sha};
-use tribunal_core::policy::config::Policy;
+use tribunal_core::policy::config::{Config, Policy};
 use tribunal_core::policy::keys::held_back;
 use tribunal_core::policy::layers::{Layer, Merged, environment_layer, merge_layers, read_layer};
 use tribunal_core::policy::panel::Player;
@@ -133,24 +134,42 @@ pub async fn existing_ledger(folder: &Path) -> Result<Option<Ledger>, Situation>
 
 /// Reads configuration, roles and rules; `flags` is the last layer.
 pub fn set_up(repository: Option<&Repository>, flags: Option<Layer>) -> Result<Setup, Situation> {
-    let person = Person::here();
+    let guidance = match repository {
+        Some(repository) => Guidance::in_force(repository, guidance_base(repository).as_ref(), &Person::here())?,
+        None => Guidance::default(),
+    };
+    set_up_with(guidance, flags)
+}
+
+/// The person's own layers: their file, and the environment.
+fn personal_layers() -> Result<(Vec<Layer>, Layer), Situation> {
     let mut layers = Vec::new();
-    let personal = person.config.join("config.toml");
+    let personal = Person::here().config.join("config.toml");
     if let Ok(text) = std::fs::read_to_string(&personal) {
         layers.push(read_layer(&personal.display().to_string(), &text)?);
     }
-    let guidance = match repository {
-        Some(repository) => Guidance::in_force(repository, guidance_base(repository).as_ref(), &person)?,
-        None => Guidance::default(),
-    };
+    let environment = environment_layer(
+        std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))),
+    )?;
+    Ok((layers, environment))
+}
+
+/// What only the person themself may set: where tokens come from and go to.
+pub fn personal_config() -> Result<Config, Situation> {
+    let (mut layers, environment) = personal_layers()?;
+    layers.push(environment);
+    Ok(merge_layers(&layers)?.config)
+}
+
+/// The same with a repository's guidance at hand.
+pub fn set_up_with(guidance: Guidance, flags: Option<Layer>) -> Result<Setup, Situation> {
+    let (mut layers, environment) = personal_layers()?;
     let mut repository_source = None;
     if let Some((source, text)) = guidance.config() {
         layers.push(read_layer(&source, text)?);
         repository_source = Some(source);
     }
-    layers.push(environment_layer(
-        std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))),
-    )?);
+    layers.push(environment);
     layers.extend(flags);
     let merged = merge_layers(&layers)?;
 
@@ -180,7 +199,11 @@ pub fn rules_of(repository: Option<&Repository>, request: &Request) -> Result<Ru
         Some(repository) => Guidance::in_force(repository, guidance_base(repository).as_ref(), &Person::here())?,
         None => Guidance::default(),
     };
-    if rules_hash(&guidance) != request.rules_hash {
+    rules_with(&guidance, request)
+}
+
+pub fn rules_with(guidance: &Guidance, request: &Request) -> Result<RuleSet, Situation> {
+    if rules_hash(guidance) != request.rules_hash {
         return Err(Situation::new(
             "rules-changed",
             exit::USAGE,
@@ -188,7 +211,7 @@ pub fn rules_of(repository: Option<&Repository>, request: &Request) -> Result<Ru
         )
         .help("begin anew: tribunal review"));
     }
-    rules(&guidance, &request.policy.disabled_rules)
+    rules(guidance, &request.policy.disabled_rules)
 }
 
 fn rules(guidance: &Guidance, disabled: &[String]) -> Result<RuleSet, Situation> {

@@ -2,6 +2,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 mod asked;
+mod attack;
 mod cache;
 mod record;
 mod reply;
@@ -10,6 +11,7 @@ mod server;
 mod trap;
 mod wire;
 
+pub use attack::{Attack, ON_DISK};
 pub use record::{Accounting, Received};
 pub use script::{CacheMinimum, Fault, Matcher, Nth, Reply, ReportPlan, Rule, Script, ToolCall};
 pub use server::ModelServer;

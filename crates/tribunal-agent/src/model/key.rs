@@ -47,11 +47,18 @@ pub fn resolve(
     match source {
         None if has_own_base_url => Ok(None),
         None => variable(wire.key_variable(), env).map(Some),
-        Some(KeySource::Env(name)) => variable(name, env).map(Some),
-        Some(KeySource::Command(command)) => printed(command, env).map(Some),
-        Some(KeySource::Keyring(name)) => {
+        Some(source) => read(source, env).map(Some),
+    }
+}
+
+/// A secret from where it is kept. May run a program and wait for it: not for an async thread.
+pub fn read(source: &KeySource, env: &dyn Fn(&str) -> Option<String>) -> Result<Secret, String> {
+    match source {
+        KeySource::Env(name) => variable(name, env),
+        KeySource::Command(command) => printed(command, env),
+        KeySource::Keyring(name) => {
             let command = keyring(name, std::env::consts::OS)?;
-            printed(&command, env).map(Some).map_err(|problem| {
+            printed(&command, env).map_err(|problem| {
                 format!("the keyring gave no key for the account `{name}` of the service `{SERVICE}`: {problem}")
             })
         }

@@ -53,9 +53,8 @@ pub fn stream_error(error: &Value) -> Fault {
 
 fn status_of(name: &str) -> Option<u16> {
     Some(match name {
-        "invalid_request_error" | "invalid_prompt" | "context_length_exceeded" | "INVALID_ARGUMENT" | "FAILED_PRECONDITION" => {
-            400
-        }
+        "invalid_request_error" | "invalid_prompt" | "context_length_exceeded" | "exceed_context_size_error" => 400,
+        "INVALID_ARGUMENT" | "FAILED_PRECONDITION" => 400,
         "authentication_error" | "invalid_api_key" | "UNAUTHENTICATED" => 401,
         "billing_error" => 402,
         "permission_error" | "PERMISSION_DENIED" => 403,
@@ -63,7 +62,7 @@ fn status_of(name: &str) -> Option<u16> {
         "request_too_large" => 413,
         "rate_limit_error" | "rate_limit_exceeded" | "insufficient_quota" | "RESOURCE_EXHAUSTED" => 429,
         "api_error" | "server_error" | "INTERNAL" => 500,
-        "UNAVAILABLE" => 503,
+        "UNAVAILABLE" | "server_is_overloaded" => 503,
         "timeout_error" | "DEADLINE_EXCEEDED" => 504,
         "overloaded_error" => 529,
         _ => return None,

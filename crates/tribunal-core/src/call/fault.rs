@@ -72,8 +72,9 @@ impl Fault {
         }
         match status {
             401 | 403 => Fault::Credentials { message },
+            400 if has(&BAD_KEY) => Fault::Credentials { message },
             413 => Fault::TooLong { message },
-            400 | 422 if has(&TOO_LONG) => Fault::TooLong { message },
+            400 | 422 | 500 if has(&TOO_LONG) => Fault::TooLong { message },
             408 | 409 | 425 | 429 => Fault::Busy { status, retry_after, message },
             500.. => Fault::Busy { status, retry_after, message },
             _ => Fault::BadRequest { status, message },
@@ -128,8 +129,10 @@ impl Fault {
 }
 
 /// Words with which vendors say that money or an allowance is gone.
-const MONEY: [&str; 9] = [
+const MONEY: [&str; 11] = [
     "insufficient_quota",
+    "api usage limits",
+    "billing_not_active",
     "credit_balance",
     "credit balance",
     "enforced_spend_limit",
@@ -139,8 +142,19 @@ const MONEY: [&str; 9] = [
     "quota_exceeded",
     "payment required",
 ];
-const TOO_LONG: [&str; 6] =
-    ["context_length_exceeded", "prompt is too long", "context length", "context window", "input token count", "maximum context"];
+/// Gemini calls a bad key a bad argument.
+const BAD_KEY: [&str; 2] = ["api_key_invalid", "api key not valid"];
+/// llama.cpp's servers have a word of their own, and some of them a 500 around it.
+const TOO_LONG: [&str; 8] = [
+    "context_length_exceeded",
+    "exceed_context_size",
+    "prompt is too long",
+    "context length",
+    "context window",
+    "context limit",
+    "input token count",
+    "maximum context",
+];
 
 /// Type, code and message of an error, in lower case.
 fn signs(error: &Value) -> String {
@@ -209,7 +223,8 @@ mod tests {
             r#"{"error":{"message":"You exceeded your current quota","type":"insufficient_quota","code":"insufficient_quota"}}"#;
         let anthropic = r#"{"type":"error","error":{"type":"rate_limit_error","message":"enforced_spend_limit_reached"}}"#;
         let gemini = r#"{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","message":"Quota exceeded for metric: limit: 0"}}"#;
-        for (status, body) in [(429, openai), (429, anthropic), (429, gemini), (402, "{}")] {
+        let capped = r#"{"type":"error","error":{"type":"invalid_request_error","message":"You have reached your specified API usage limits. You will regain access on 2026-04-01 at 00:00 UTC."}}"#;
+        for (status, body) in [(429, openai), (429, anthropic), (400, capped), (429, gemini), (402, "{}")] {
             assert!(matches!(fault(status, body), Fault::OutOfQuota { .. }), "{body}");
             assert!(matches!(fault(status, body).remedy(0, 0), Remedy::Later { .. }));
         }
@@ -246,6 +261,14 @@ mod tests {
             r#"{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 210000 tokens"}}"#;
         assert!(matches!(fault(400, openai), Fault::TooLong { .. }));
         assert!(matches!(fault(400, anthropic), Fault::TooLong { .. }));
+        let llama = r#"{"error":{"code":500,"type":"exceed_context_size_error","message":"the request exceeds the available context size"}}"#;
+        assert!(matches!(fault(500, llama), Fault::TooLong { .. }));
         assert!(matches!(fault(400, r#"{"error":"bad model"}"#), Fault::BadRequest { .. }));
+    }
+
+    #[test]
+    fn gemini_s_bad_key_is_a_bad_key() {
+        let bad = r#"{"error":{"code":400,"status":"INVALID_ARGUMENT","message":"API key not valid. Please pass a valid API key.","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"API_KEY_INVALID"}]}}"#;
+        assert!(matches!(fault(400, bad), Fault::Credentials { .. }));
     }
 }

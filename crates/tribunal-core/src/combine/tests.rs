@@ -96,6 +96,7 @@ fn run(all: &[Said1], prior: &[OpenFinding], statuses: Vec<PriorStatus>, context
         caps: Caps::default(),
         iteration: 1,
         paths: &paths,
+        brought: &[],
         window: None,
     };
     combine(&said, ids)
@@ -387,6 +388,7 @@ fn a_category_with_a_finding_is_not_clean() {
         caps: Caps::default(),
         iteration: 1,
         paths: &paths,
+        brought: &[],
         window: None,
     };
     let clean = combine(&said, IdBook::default()).checked_clean;

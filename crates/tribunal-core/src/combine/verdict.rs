@@ -187,6 +187,8 @@ pub fn exit_code(outcome: Outcome, hold_up: HoldUp, findings: &[Finding], fail_l
         },
         Outcome::NotRun => 2,
         Outcome::Clean => 0,
-        Outcome::Findings => u8::from(findings.iter().any(|finding| finding.counts() && fail_level.is_reached_by(finding.p_code))),
+        Outcome::Findings => {
+            u8::from(findings.iter().any(|finding| finding.counts() && fail_level.is_reached_by(finding.p_code)))
+        }
     }
 }

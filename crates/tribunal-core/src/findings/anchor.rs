@@ -123,10 +123,7 @@ impl<'a> SideText<'a> {
         if quote.len() < 4 {
             return (0..self.lines.len()).filter(|line| self.folded_line(*line) == quote).map(|line| (line, line)).collect();
         }
-        self.text
-            .match_indices(quote)
-            .map(|(offset, _)| (self.line_at(offset), self.line_at(offset + quote.len() - 1)))
-            .collect()
+        self.text.match_indices(quote).map(|(offset, _)| (self.line_at(offset), self.line_at(offset + quote.len() - 1))).collect()
     }
 
     fn line_at(&self, offset: usize) -> usize {

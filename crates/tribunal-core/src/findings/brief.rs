@@ -31,6 +31,9 @@ pub struct Brief {
     pub test_direction: Option<TestDirection>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
+    /// The language to write prose in, by its English name; absent for English (PR-83).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub language: Option<String>,
     /// Incremental reviews only: findings of this role that are still open (PR-44).
     #[serde(default)]
     pub prior_findings: Vec<PriorFinding>,
@@ -153,6 +156,7 @@ pub struct Assignment<'a> {
     pub spec: Option<&'a str>,
     pub test_direction: Option<&'a TestDirection>,
     pub context: Option<&'a str>,
+    pub language: Option<&'a str>,
     pub prior_findings: &'a [PriorFinding],
     pub prior_clean: &'a [String],
     pub prior_fix_range: Option<&'a str>,
@@ -181,6 +185,7 @@ impl Assignment<'_> {
             spec: self.spec.filter(|_| role.reads.contains(&RoleInput::Spec)).map(str::to_owned),
             test_direction: self.test_direction.filter(|_| role.reads.contains(&RoleInput::TestDirection)).cloned(),
             context: self.context.map(str::to_owned),
+            language: self.language.map(str::to_owned),
             prior_findings: self.prior_findings.iter().filter(|prior| role.owns(&prior.category)).cloned().collect(),
             prior_clean: self.prior_clean.to_vec(),
             prior_fix_range: self.prior_fix_range.map(str::to_owned),

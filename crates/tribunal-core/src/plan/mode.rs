@@ -34,6 +34,16 @@ pub struct LastReview {
     pub fingerprint: String,
     /// Every required role finished.
     pub complete: bool,
+    /// A pull request shows it, under a mark of ours that opens; true where there is no pull request.
+    #[serde(default = "yes")]
+    pub proved: bool,
+    /// Its change is, file by file, the change of today: a rebase that changed nothing.
+    #[serde(default)]
+    pub same_content: bool,
+}
+
+fn yes() -> bool {
+    true
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,10 +58,15 @@ pub enum Resolution {
 #[serde(rename_all = "kebab-case")]
 pub enum Widening {
     Unreachable(Sha),
-    BaseMoved { from: Sha, to: Sha },
+    BaseMoved {
+        from: Sha,
+        to: Sha,
+    },
     RulesChanged,
     LastIncomplete,
     NothingToBuildOn,
+    /// The summary on the pull request is gone, or its mark does not open here.
+    Unproved,
 }
 
 impl Widening {
@@ -70,6 +85,9 @@ impl Widening {
                 "configuration, rules, roles, inputs or the engine changed since the last review, so this is a full review".into()
             }
             Widening::LastIncomplete => "the last review was incomplete, so this is a full review".into(),
+            Widening::Unproved => {
+                "the summary of the last review is gone from the pull request, or its mark cannot be verified here, so this is a full review".into()
+            }
             Widening::NothingToBuildOn => "there is no earlier review to build on, so this is a full review".into(),
         }
     }
@@ -84,11 +102,13 @@ pub fn resolve(requested: RequestedMode, last: Option<&LastReview>, base: &Sha, 
     let Some(last) = last else {
         return Resolution::Full { widened: forced.then_some(Widening::NothingToBuildOn) };
     };
-    let widened = if !last.complete {
+    let widened = if !last.proved {
+        Some(Widening::Unproved)
+    } else if !last.complete {
         Some(Widening::LastIncomplete)
     } else if last.fingerprint != fingerprint {
         Some(Widening::RulesChanged)
-    } else if &last.base != base {
+    } else if &last.base != base && !last.same_content {
         Some(Widening::BaseMoved { from: last.base.clone(), to: base.clone() })
     } else if &last.head != head && !last.reachable {
         Some(Widening::Unreachable(last.head.clone()))
@@ -97,7 +117,7 @@ pub fn resolve(requested: RequestedMode, last: Option<&LastReview>, base: &Sha, 
     };
     match widened {
         Some(widening) => Resolution::Full { widened: Some(widening) },
-        None if &last.head == head => Resolution::Noop { head: head.clone() },
+        None if &last.head == head && &last.base == base => Resolution::Noop { head: head.clone() },
         None => Resolution::Incremental { since: last.head.clone() },
     }
 }
@@ -107,7 +127,15 @@ mod tests {
     use super::*;
 
     fn last() -> LastReview {
-        LastReview { head: "h1".into(), base: "b".into(), reachable: true, fingerprint: "f".into(), complete: true }
+        LastReview {
+            head: "h1".into(),
+            base: "b".into(),
+            reachable: true,
+            fingerprint: "f".into(),
+            complete: true,
+            proved: true,
+            same_content: false,
+        }
     }
 
     fn auto(last: Option<LastReview>, head: &str) -> Resolution {
@@ -139,9 +167,17 @@ mod tests {
         for (changed, why) in [
             (LastReview { complete: false, ..last() }, Widening::LastIncomplete),
             (LastReview { fingerprint: "g".into(), ..last() }, Widening::RulesChanged),
+            (LastReview { proved: false, ..last() }, Widening::Unproved),
             (LastReview { base: "a".into(), ..last() }, Widening::BaseMoved { from: "a".into(), to: "b".into() }),
         ] {
             assert_eq!(auto(Some(changed), "h1"), Resolution::Full { widened: Some(why) });
         }
+    }
+
+    /// Pains 8 and 9: a rebase with equal content is not looked at again, whatever its commits are called.
+    #[test]
+    fn a_rebase_that_changes_nothing_is_not_a_new_change() {
+        let rebased = LastReview { base: "a".into(), same_content: true, ..last() };
+        assert_eq!(auto(Some(rebased), "h2"), Resolution::Incremental { since: "h1".into() });
     }
 }

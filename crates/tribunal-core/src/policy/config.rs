@@ -1,14 +1,16 @@
 //! The configuration file, as typed: every key optional, unknown keys refused. [`super::layers`] puts several files, the
 //! environment and flags over each other; [`Policy`] is what comes out.
 
-use super::agents::{AgentConfig, Means};
+use super::agents::{AgentConfig, KeySource, Means};
 use super::panel::{PanelConfig, Player, VerifyConfig};
 use super::publish::{PublishConfig, PublishPolicy};
+use super::trust::{TrustConfig, TrustPolicy};
 use crate::budget::{Budget, BudgetConfig};
 use crate::call::price::{Price, PriceList};
 use crate::combine::Caps;
 use crate::combine::verdict::FailLevel;
 use crate::ids::{AgentName, RoleName};
+use crate::pull::place::ForgeKind;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -34,8 +36,13 @@ pub struct Config {
     pub agents: BTreeMap<AgentName, AgentConfig>,
     #[serde(default)]
     pub rules: RulesConfig,
+    /// The forge that pull requests are on. `api`, `token` and `use_cli` only count in your own configuration.
+    #[serde(default)]
+    pub forge: ForgeConfig,
     #[serde(default)]
     pub publish: PublishConfig,
+    #[serde(default)]
+    pub trust: TrustConfig,
     #[serde(default)]
     pub budget: BudgetConfig,
     /// Model → dollars for a million tokens, over the list that ships.
@@ -79,6 +86,23 @@ pub struct FilesConfig {
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+pub struct ForgeConfig {
+    /// What runs on the host, when asking it is not wanted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<ForgeKind>,
+    /// Where the API is, when it is not where the forge usually has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub api: Option<String>,
+    /// Where the token comes from, when no variable holds it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token: Option<KeySource>,
+    /// Use the token of the forge's own command line tool (gh, glab, tea).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub use_cli: Option<bool>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct RulesConfig {
     /// Ids of built-in rules that do not fit this repository.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -104,6 +128,8 @@ pub struct Policy {
     pub disabled_rules: Vec<String>,
     #[serde(default)]
     pub publish: PublishPolicy,
+    #[serde(default)]
+    pub trust: TrustPolicy,
     pub budget: Budget,
     /// Prices of the configured models, where they are known.
     pub prices: BTreeMap<AgentName, Price>,
@@ -167,6 +193,7 @@ impl Policy {
             agents,
             disabled_rules: config.rules.disable.clone().unwrap_or_default(),
             publish: config.publish.policy(),
+            trust: config.trust.policy(),
             budget: config.budget.budget().map_err(PolicyError::Budget)?,
             held_back: BTreeMap::new(),
         };

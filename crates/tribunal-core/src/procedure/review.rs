@@ -12,10 +12,10 @@ pub mod finish;
 pub mod pull;
 
 use crate::call::usage::Usage;
+use crate::combine::dismissal::Dismissal;
 use crate::combine::finding::SpecGap;
 use crate::combine::identity::IdBook;
 use crate::combine::opinion::CheckedOpinion;
-use crate::combine::dismissal::Dismissal;
 use crate::combine::prior::OpenFinding;
 use crate::findings::admit::AdmittedReport;
 use crate::findings::brief::TestDirection;
@@ -177,6 +177,9 @@ pub struct Reviewing {
 pub struct Plan {
     pub mode: Mode,
     pub since: Option<Sha>,
+    /// What the last review compared its head with.
+    #[serde(default)]
+    pub since_base: Option<Sha>,
     pub widened: Option<Widening>,
     pub flags: Flags,
     pub panel: Panel,
@@ -348,11 +351,7 @@ impl State {
 
     pub fn is_settled(&self) -> bool {
         match self.phase {
-            Phase::Reading
-            | Phase::Reviewing(_)
-            | Phase::Verifying(_)
-            | Phase::Publishing(_)
-            | Phase::Declining { .. } => false,
+            Phase::Reading | Phase::Reviewing(_) | Phase::Verifying(_) | Phase::Publishing(_) | Phase::Declining { .. } => false,
             Phase::Done(_) | Phase::Noop { .. } | Phase::NotRun { .. } | Phase::Failed { .. } => true,
         }
     }
@@ -464,6 +463,7 @@ fn plan(request: &Request, mut change: ChangeRead, started_at: Millis, now: Mill
     if panel.seats.is_empty() {
         return decline(request, Decline::Failed, "no reviewer is left: every role is switched off in [panel]".into());
     }
+    let since_base = change.last.as_ref().filter(|_| since.is_some()).map(|last| last.review.base.clone());
     let iteration = change.last.as_ref().map_or(0, |last| last.iteration) + 1;
     let history = change.last.as_ref().map(|last| last.history.clone()).unwrap_or_default();
     // What was said on a pull request stays said until it is verified, also where everything is looked at anew (PR-11).
@@ -493,6 +493,7 @@ fn plan(request: &Request, mut change: ChangeRead, started_at: Millis, now: Mill
     let plan = Plan {
         mode,
         since,
+        since_base,
         widened,
         flags,
         panel,

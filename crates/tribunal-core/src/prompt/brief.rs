@@ -76,6 +76,11 @@ pub fn shared(
     if let Some(range) = assignment.prior_fix_range {
         text.push_str(&format!("prior_fix_range: {range}\n"));
     }
+    if let Some(language) = assignment.language {
+        text.push_str(&format!(
+            "Write the prose fields (failure_mode, mitigation, details, notes, questions) in {language}. Everything else stays English: field names, codes, tags.\n"
+        ));
+    }
     if part.of > 1 {
         text.push_str(&format!(
             "This is part {} of {} of a large change. Judge what stands here; the other parts are given separately.\n",

@@ -140,7 +140,10 @@ mod tests {
         let line = seal(&mark(), CASE, &key());
         let other = Mark::Finding { key: "abc".into(), id: FindingId(3), head: "9999".into() };
         let (_, proof) = line.split_once('.').unwrap();
-        let (forged, _) = seal(&other, CASE, &MarkerKey::from_secret("mine")).split_once('.').map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap();
+        let (forged, _) = seal(&other, CASE, &MarkerKey::from_secret("mine"))
+            .split_once('.')
+            .map(|(a, b)| (a.to_owned(), b.to_owned()))
+            .unwrap();
         let body = format!("{forged}.{proof}");
         assert_eq!(read(&body, CASE, &key()), Some(ReadMark { mark: other, seal: Seal::Broken }));
     }

@@ -15,8 +15,11 @@ use crate::ids::{FindingId, FindingKey, Sha};
 use crate::policy::publish::PublishPolicy;
 use crate::pull::capability::{Capabilities, Capability};
 use crate::pull::facts::{Account, Check, Pull, PullState};
-use crate::pull::talk::{Comment, NewCheckRun, NewComment, NewReview, NewStatus, Review, ReviewEvent, ReviewState, Thread};
+use crate::pull::talk::{
+    Comment, NewCheckRun, NewComment, NewReview, NewStatus, Review, ReviewEvent, ReviewState, Thread, ThreadComment,
+};
 use crate::report::document::Document;
+use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What should be said, by whom, and how.
@@ -43,21 +46,49 @@ pub struct Observed {
     pub checks: Vec<Check>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Write {
     /// Ours, half made by a request that was cut off.
-    DeletePending { review: String },
+    DeletePending {
+        review: String,
+    },
     /// The same finding, posted by two of us at once.
-    DeleteThread { thread: Thread },
-    Review { review: NewReview, findings: Vec<FindingId> },
-    Answer { thread: Thread, body: String },
-    Resolve { thread: Thread },
-    Unresolve { thread: Thread },
-    Status { sha: Sha, status: NewStatus },
-    CheckRun { sha: Sha, run: NewCheckRun },
-    CreateSticky { body: String },
-    EditSticky { id: String, body: String },
-    DeleteSticky { id: String },
+    DeleteThread {
+        thread: Thread,
+    },
+    Review {
+        review: NewReview,
+        findings: Vec<FindingId>,
+    },
+    Answer {
+        thread: Thread,
+        body: String,
+    },
+    Resolve {
+        thread: Thread,
+    },
+    Unresolve {
+        thread: Thread,
+    },
+    Status {
+        sha: Sha,
+        status: NewStatus,
+    },
+    CheckRun {
+        sha: Sha,
+        run: NewCheckRun,
+    },
+    CreateSticky {
+        body: String,
+    },
+    EditSticky {
+        id: String,
+        body: String,
+    },
+    DeleteSticky {
+        id: String,
+    },
 }
 
 /// What to do next. After `look_again` the rest depends on what the forge made of it.
@@ -108,6 +139,32 @@ pub fn reconcile(desired: &Desired<'_>, observed: &Observed) -> Result<Next, Sto
     writes.extend(status_writes(desired, observed, &body));
     writes.extend(sticky_writes(desired, observed, body));
     Ok(Next { writes, look_again: false })
+}
+
+/// The same pull request as if the review had been posted: what a dry run goes on from.
+pub fn assume_posted(observed: &mut Observed, review: &NewReview, me: &Account) {
+    for (n, comment) in review.comments.iter().enumerate() {
+        let id = format!("to be posted {n}");
+        let first = ThreadComment {
+            id: id.clone(),
+            author: me.clone(),
+            body: comment.body.clone(),
+            created_at: String::new(),
+            url: String::new(),
+            review: None,
+        };
+        observed.threads.push(Thread {
+            id,
+            path: comment.path.clone(),
+            line: Some(comment.line),
+            side: comment.side,
+            resolved: false,
+            resolved_by: None,
+            outdated: None,
+            can_resolve: None,
+            comments: vec![first],
+        });
+    }
 }
 
 /// Reviews of our account that were begun and never shown. One that holds anything but our own words is somebody's draft.
@@ -236,9 +293,10 @@ fn status_writes(desired: &Desired<'_>, observed: &Observed, summary: &str) -> V
     let (document, capabilities) = (desired.document, desired.capabilities);
     let wanted = status(document);
     let sha = document.head.clone();
-    let stands = observed.checks.iter().any(|check| {
-        check.name == wanted.context && check.state == wanted.state && check.description == wanted.description
-    });
+    let stands = observed
+        .checks
+        .iter()
+        .any(|check| check.name == wanted.context && check.state == wanted.state && check.description == wanted.description);
     if !desired.policy.status || stands {
         return Vec::new();
     }

@@ -33,9 +33,8 @@ pub fn sticky_for(
     limit: usize,
     seal: impl Fn(&Mark) -> String,
 ) -> String {
-    let mark = |memory: Option<String>| {
-        seal(&Mark::Sticky { head: document.head.clone(), run: document.receipt.run.clone(), memory })
-    };
+    let mark =
+        |memory: Option<String>| seal(&Mark::Sticky { head: document.head.clone(), run: document.receipt.run.clone(), memory });
     // A mark with a hash is as long as any mark gets.
     let room = limit.saturating_sub(mark(Some("0".repeat(64))).len() + 8);
     let text = fitted(document, links, room);
@@ -161,7 +160,10 @@ fn open_list(document: &Document, open: &[&Finding], links: &Links, listed: usiz
     let listed_p3 = (document.max_listed_p3 as usize).min(listed);
     lines.extend(minor.iter().take(listed_p3).map(bullet));
     if main.len() > listed {
-        lines.push(format!("- … and {} more: there is no room for them here; `tribunal show` and the JSON report list all", main.len() - listed));
+        lines.push(format!(
+            "- … and {} more: there is no room for them here; `tribunal show` and the JSON report list all",
+            main.len() - listed
+        ));
     }
     if minor.len() > listed_p3 {
         lines.push(format!("- … and {} more P3, in the JSON report", minor.len() - listed_p3));
@@ -211,7 +213,9 @@ fn history(document: &Document) -> Option<String> {
         .history
         .iter()
         .rev()
-        .map(|past| format!("| {} | `{}` | {} | {} |", past.iteration, past.head.short(), past.outcome.word(), inert(&past.words)))
+        .map(|past| {
+            format!("| {} | `{}` | {} | {} |", past.iteration, past.head.short(), past.outcome.word(), inert(&past.words))
+        })
         .collect();
     let table = format!("| Review | Head | Outcome | Open then |\n| --- | --- | --- | --- |\n{}", rows.join("\n"));
     Some(folded(&format!("🕘 Earlier reviews ({})", document.history.len()), &table))

@@ -69,7 +69,8 @@ pub fn summary_line(partial: &Partial, tier: Tier, findings: &[Finding], gaps: u
 
 /// The summary line without its Markdown and pictures, for a status.
 pub fn plain(document: &Document) -> String {
-    let kept: String = document.summary_line.chars().filter(|c| c.is_ascii() || c.is_alphanumeric() || "×·—…".contains(*c)).collect();
+    let kept: String =
+        document.summary_line.chars().filter(|c| c.is_ascii() || c.is_alphanumeric() || "×·—…".contains(*c)).collect();
     let text = kept.replace("**", "").replace("Review: ", "");
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

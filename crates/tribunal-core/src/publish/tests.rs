@@ -46,7 +46,14 @@ pub fn play(last: Option<LastKnown>, failing: Option<&str>, prior: Vec<PriorStat
     let request = request();
     let roles = request.roles.clone();
     let mut state: State = step(None, Input::Start { request: Box::new(request) }, 1).unwrap().state;
-    let read = ChangeRead { files: summarise(&change), has_repo: true, last, ids: IdBook::default(), pull: None, dismissals: Vec::new() };
+    let read = ChangeRead {
+        files: summarise(&change),
+        has_repo: true,
+        last,
+        ids: IdBook::default(),
+        pull: None,
+        dismissals: Vec::new(),
+    };
     let planned = step(Some(state), Input::ChangeRead(Box::new(read)), 2).unwrap();
     state = planned.state;
     let Phase::Reviewing(reviewing) = &state.phase else { panic!("{:?}", state.phase) };
@@ -169,6 +176,8 @@ pub fn second(status: Verification) -> Document {
             reachable: true,
             fingerprint: "f".into(),
             complete: true,
+            proved: true,
+            same_content: false,
         },
         open: before.findings.iter().take(1).map(|finding| OpenFinding { finding: finding.clone() }).collect(),
         gaps: vec![gap],

@@ -74,7 +74,8 @@ impl OwnThread<'_> {
 
     fn answer_open(&self, finding: &Finding, document: &Document, rule: ResolveRule) -> Answer {
         if let Some(dismissed) = &finding.dismissed {
-            let words = format!("Declined: {} ({} said so).", inert(dismissed.reason.trim_end_matches('.')), inert(&dismissed.by));
+            let words =
+                format!("Declined: {} ({} said so).", inert(dismissed.reason.trim_end_matches('.')), inert(&dismissed.by));
             let says = (self.said != Some(Says::Dismissed)).then_some((Says::Dismissed, words));
             // Only a word that clears the finding closes its thread.
             return Answer { says, resolve: self.resolve(dismissed.accepted && self.may_resolve(rule, true)) };

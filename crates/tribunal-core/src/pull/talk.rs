@@ -14,6 +14,7 @@ pub struct Comment {
     pub body: String,
     /// RFC 3339, as the forge writes it.
     pub created_at: String,
+    pub updated_at: String,
     pub url: String,
 }
 
@@ -113,6 +114,8 @@ pub struct NewComment {
 pub struct Submitted {
     pub review: String,
     pub url: String,
+    /// Comments, by their place in the list, that the forge would not put on their line. They are not posted.
+    pub refused: Vec<usize>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -1,7 +1,9 @@
 //! Earlier reviews of the same case, in a line each.
 
+use super::document::Document;
 use crate::combine::verdict::Outcome;
 use crate::ids::{RunId, Sha};
+use crate::publish::summary::plain;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +18,18 @@ pub struct PastReview {
     pub outcome: Outcome,
     /// `2 findings (P1×2)`.
     pub words: String,
+}
+
+impl PastReview {
+    pub fn of(document: &Document) -> Self {
+        PastReview {
+            iteration: document.iteration,
+            run: document.receipt.run.clone(),
+            head: document.head.clone(),
+            outcome: document.outcome,
+            words: plain(document),
+        }
+    }
 }
 
 /// The history with one more at its end, oldest first.

@@ -59,9 +59,13 @@ impl Effects {
 pub(super) fn plan(state: &State) -> Result<&Plan, String> {
     match &state.phase {
         Phase::Reviewing(reviewing) | Phase::Verifying(reviewing) => Ok(&reviewing.plan),
-        Phase::Reading | Phase::Done(_) | Phase::Noop { .. } | Phase::NotRun { .. } | Phase::Failed { .. } => {
-            Err("the run is not under review".into())
-        }
+        Phase::Reading
+        | Phase::Publishing(_)
+        | Phase::Declining { .. }
+        | Phase::Done(_)
+        | Phase::Noop { .. }
+        | Phase::NotRun { .. }
+        | Phase::Failed { .. } => Err("the run is not under review".into()),
     }
 }
 
@@ -80,6 +84,7 @@ impl Given {
             spec: state.request.spec.as_deref(),
             test_direction: state.request.test_direction.as_ref(),
             context: Some(self.context.as_str()).filter(|text| !text.is_empty()),
+            language: state.request.pull.as_ref().and_then(|pull| pull.language.as_deref()),
             prior_findings: &self.prior,
             prior_clean: &plan.prior_clean,
             prior_fix_range: self.range.as_deref(),

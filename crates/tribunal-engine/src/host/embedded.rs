@@ -80,6 +80,8 @@ impl Host {
             Phase::Reading
             | Phase::Reviewing(_)
             | Phase::Verifying(_)
+            | Phase::Publishing(_)
+            | Phase::Declining { .. }
             | Phase::Noop { .. }
             | Phase::NotRun { .. }
             | Phase::Failed { .. } => None,
@@ -124,6 +126,8 @@ impl Host {
             Phase::Reading
             | Phase::Reviewing(_)
             | Phase::Verifying(_)
+            | Phase::Publishing(_)
+            | Phase::Declining { .. }
             | Phase::Noop { .. }
             | Phase::NotRun { .. }
             | Phase::Failed { .. } => None,

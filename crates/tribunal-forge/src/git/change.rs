@@ -49,6 +49,8 @@ pub struct Since {
     pub paths: BTreeSet<RepoPath>,
     /// Files that were moved, by their earlier path.
     pub renamed: BTreeMap<RepoPath, RepoPath>,
+    /// The change is the same one on another base.
+    pub same_content: bool,
 }
 
 pub struct ReadChange {
@@ -108,7 +110,14 @@ impl Repository {
 
     /// What of each file differs between two trees: what an incremental review may speak of. A file that was moved is a new file
     /// here: nobody has read it under its name, and rules go by names.
-    pub fn window(&self, base: &Sha, since: &Sha, head: &Sha, max_bytes: u64) -> Result<BTreeMap<RepoPath, Touched>, GitError> {
+    pub fn window(
+        &self,
+        old_base: &Sha,
+        since: &Sha,
+        base: &Sha,
+        head: &Sha,
+        max_bytes: u64,
+    ) -> Result<BTreeMap<RepoPath, Touched>, GitError> {
         let sides = Sides { old: since, new: head, renames: false };
         let entries = self.raw_entries(sides)?;
         let sizes = self.sizes(&entries)?;
@@ -117,12 +126,15 @@ impl Repository {
         let mut change = if entries.is_empty() { Change::default() } else { self.patch(sides, &monsters)? };
         self.uncover_hidden_text(sides, &mut change, &entries, max_bytes)?;
         let unread = monsters.iter().map(|monster| monster.path.clone());
-        let whole = unread.chain(self.recompared(base, since, head)?).map(|path| (path, Touched::Whole));
+        let whole = unread.chain(self.recompared(old_base, since, base, head)?).map(|path| (path, Touched::Whole));
         Ok(change.files.iter().map(|file| (file.path.clone(), Touched::of(file))).chain(whole).collect())
     }
 
-    pub fn changed_since(&self, base: &Sha, since: &Sha, head: &Sha) -> Result<Since, GitError> {
-        let mut found = Since { paths: self.recompared(base, since, head)?, renamed: BTreeMap::new() };
+    /// What differs between the change of the last review and that of today, each against its own base.
+    pub fn changed_since(&self, old_base: &Sha, since: &Sha, base: &Sha, head: &Sha) -> Result<Since, GitError> {
+        let mut found =
+            Since { paths: self.recompared(old_base, since, base, head)?, renamed: BTreeMap::new(), same_content: false };
+        found.same_content = found.paths.is_empty() && self.is_same_change(old_base, since, base, head)?;
         for entry in self.raw_entries(Sides { old: since, new: head, renames: true })? {
             found.paths.insert(entry.path.clone());
             if let Some(old) = entry.old_path {
@@ -135,12 +147,23 @@ impl Repository {
 
     /// Files that are compared with another one of the base than before. Their content may be what it was, but what of it is new
     /// is not: once the file that it was a copy of is put back, all of it is.
-    fn recompared(&self, base: &Sha, since: &Sha, head: &Sha) -> Result<BTreeSet<RepoPath>, GitError> {
-        let before = self.raw_entries(Sides { old: base, new: since, renames: true })?;
+    fn recompared(&self, old_base: &Sha, since: &Sha, base: &Sha, head: &Sha) -> Result<BTreeSet<RepoPath>, GitError> {
+        let before = self.raw_entries(Sides { old: old_base, new: since, renames: true })?;
         let before: BTreeMap<&RepoPath, &RawEntry> = before.iter().map(|entry| (&entry.path, entry)).collect();
         let now = self.raw_entries(Sides { old: base, new: head, renames: true })?;
-        let is_other = |entry: &RawEntry| before.get(&entry.path).is_none_or(|before| before.old_path != entry.old_path);
+        let is_other = |entry: &RawEntry| {
+            before.get(&entry.path).is_none_or(|before| before.old_path != entry.old_path || before.old_id != entry.old_id)
+        };
         Ok(now.into_iter().filter(is_other).map(|entry| entry.path).collect())
+    }
+
+    /// The same files, each from the same content to the same content.
+    fn is_same_change(&self, old_base: &Sha, since: &Sha, base: &Sha, head: &Sha) -> Result<bool, GitError> {
+        let contents = |old, new| -> Result<BTreeSet<(RepoPath, String, String)>, GitError> {
+            let entries = self.raw_entries(Sides { old, new, renames: false })?;
+            Ok(entries.into_iter().map(|entry| (entry.path, entry.old_id, entry.new_id)).collect())
+        };
+        Ok(contents(old_base, since)? == contents(base, head)?)
     }
 
     fn raw_entries(&self, sides: Sides<'_>) -> Result<Vec<RawEntry>, GitError> {

@@ -83,6 +83,27 @@ impl Repository {
         }
     }
 
+    /// Who commits here.
+    pub fn user_name(&self) -> Option<String> {
+        self.run_text(["config", "--get", "user.name"]).ok().filter(|name| !name.is_empty())
+    }
+
+    /// Where the remotes are, `origin` first, then `upstream`.
+    pub fn remote_urls(&self) -> Vec<String> {
+        let listed = self.run_text(["config", "--get-regexp", r"^remote\..*\.url$"]).unwrap_or_default();
+        let mut urls: Vec<(u8, String)> = listed
+            .lines()
+            .filter_map(|line| line.split_once(' '))
+            .map(|(name, url)| match name {
+                "remote.origin.url" => (0, url.to_owned()),
+                "remote.upstream.url" => (1, url.to_owned()),
+                _ => (2, url.to_owned()),
+            })
+            .collect();
+        urls.sort_by_key(|(rank, _)| *rank);
+        urls.into_iter().map(|(_, url)| url).collect()
+    }
+
     pub fn is_shallow(&self) -> bool {
         self.run_text(["rev-parse", "--is-shallow-repository"]).is_ok_and(|answer| answer == "true")
     }

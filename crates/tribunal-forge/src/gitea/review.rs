@@ -50,7 +50,12 @@ impl ReviewPull for Gitea {
             let message = format!("{} comments were sent, and the review holds {}", comments.len(), stored.comments_count);
             return Err(self.uncertain(message));
         }
-        Ok(Submitted { review: stored.id.to_string(), url: stored.html_url })
+        Ok(Submitted { review: stored.id.to_string(), url: stored.html_url, refused: Vec::new() })
+    }
+
+    /// Comments on lines are comments like any other here.
+    async fn delete_inline(&self, _number: u64, comment: &str) -> Answered<()> {
+        self.tell(Method::DELETE, &self.repo(&format!("/issues/comments/{comment}")), None, &format!("comment {comment}")).await
     }
 
     async fn delete_pending(&self, number: u64, review: &str) -> Answered<()> {

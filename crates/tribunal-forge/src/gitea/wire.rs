@@ -150,6 +150,7 @@ pub struct Comment {
     original_author: String,
     body: String,
     created_at: String,
+    updated_at: String,
     html_url: String,
 }
 
@@ -160,6 +161,7 @@ impl Comment {
             author: author(self.user, &self.original_author),
             body: self.body,
             created_at: self.created_at,
+            updated_at: self.updated_at,
             url: self.html_url,
         }
     }

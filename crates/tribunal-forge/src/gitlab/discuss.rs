@@ -96,6 +96,7 @@ impl GitLab {
             author: self.account(&note.author).await,
             url: self.note_url(number, note.id),
             body: note.body,
+            updated_at: note.updated_at.unwrap_or_else(|| note.created_at.clone()),
             created_at: note.created_at,
         }
     }

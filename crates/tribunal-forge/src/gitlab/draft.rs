@@ -121,13 +121,13 @@ impl GitLab {
     async fn published(&self, number: u64, review: &NewReview) -> Submitted {
         let summary = if review.body.is_empty() { None } else { self.newest_summary(number, review).await };
         if let Some(note) = summary {
-            return Submitted { review: note.to_string(), url: self.note_url(number, note) };
+            return Submitted { review: note.to_string(), url: self.note_url(number, note), refused: Vec::new() };
         }
         let review = match (review.event, self.who_am_i().await) {
             (ReviewEvent::Approve, Ok(me)) => format!("approval-{}", me.id),
             (_, _) => format!("published-{}", review.commit),
         };
-        Submitted { review, url: self.request_url(number) }
+        Submitted { review, url: self.request_url(number), refused: Vec::new() }
     }
 
     async fn newest_summary(&self, number: u64, review: &NewReview) -> Option<u64> {

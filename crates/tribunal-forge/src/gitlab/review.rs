@@ -86,6 +86,10 @@ impl ReviewPull for GitLab {
         self.publish(number, review).await
     }
 
+    async fn delete_inline(&self, number: u64, comment: &str) -> Answered<()> {
+        self.delete(&self.of_request(number, &format!("/notes/{}", segment(comment))), &format!("note {comment}")).await
+    }
+
     async fn delete_pending(&self, number: u64, review: &str) -> Answered<()> {
         if review == PENDING {
             return self.clear_drafts(number).await;

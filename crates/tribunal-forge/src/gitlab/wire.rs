@@ -114,6 +114,7 @@ pub struct Note {
     pub body: String,
     pub author: User,
     pub created_at: String,
+    pub updated_at: Option<String>,
     pub system: bool,
     #[serde(default)]
     pub resolvable: bool,

@@ -176,7 +176,7 @@ fn not_working(name: &str, state: &SeatState) -> Situation {
     let code = match state {
         SeatState::Unavailable { .. } => exit::NOT_YET,
         SeatState::OverBudget { .. } => exit::BUDGET,
-        SeatState::Ok | SeatState::Failed { .. } | SeatState::TimedOut { .. } => exit::INCOMPLETE,
+        SeatState::Ok | SeatState::Failed { .. } | SeatState::TimedOut { .. } | SeatState::Withheld { .. } => exit::INCOMPLETE,
     };
     Situation::new("agent-failed", code, format!("{name} does not work: {reason}"))
         .help("`tribunal agents` shows what is configured; docs/agents.md shows how each kind is set up")

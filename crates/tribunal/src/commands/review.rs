@@ -1,6 +1,7 @@
 //! `tribunal review`
 
 mod dry_run;
+mod pull;
 
 use crate::cli::{FailLevelArg, ModeArg, OutputArgs, ReviewArgs};
 use crate::situation::{Situation, exit};
@@ -29,8 +30,18 @@ pub async fn run(args: &ReviewArgs, quiet: bool) -> Result<u8, Situation> {
     let repository = workspace::discover_optional()?.map(Arc::new);
     match &args.resume {
         Some(named) => resume(args, named, repository, quiet).await,
-        None => begin(args, repository, quiet).await,
+        None => match &args.pull {
+            Some(asked) => pull::begin(args, &asked.parse()?, repository, None, quiet).await,
+            None => begin(args, repository, quiet).await,
+        },
     }
+}
+
+/// Publishes what another job has found, with a review of our own around it.
+pub async fn publish(args: &ReviewArgs, receipt: Document, quiet: bool) -> Result<u8, Situation> {
+    let repository = workspace::discover_optional()?.map(Arc::new);
+    let asked = args.pull.as_deref().unwrap_or_default().parse()?;
+    pull::begin(args, &asked, repository, Some(receipt), quiet).await
 }
 
 async fn begin(args: &ReviewArgs, repository: Option<Arc<Repository>>, quiet: bool) -> Result<u8, Situation> {
@@ -73,10 +84,15 @@ async fn resume(args: &ReviewArgs, named: &str, repository: Option<Arc<Repositor
             .help("`tribunal history` lists finished ones"));
     };
     let request = Host::request(&row)?;
-    let rules = workspace::rules_of(repository.as_deref(), &request)?;
     let reporter = progress::Reporter::new(quiet);
     let recording = Recording { keep_questions: args.record, play: None };
     let agents = Agents::new(Arc::clone(&ledger), workspace::scratch_root(), recording);
+    if request.pull.is_some() {
+        let host = pull::host(&request, Arc::clone(&ledger), agents, &reporter).await?;
+        let state = unless_interrupted(host.resume(row), &reporter).await?;
+        return pull::end(state, &ledger, args, quiet).await;
+    }
+    let rules = workspace::rules_of(repository.as_deref(), &request)?;
     let effects = Effects::new(repository.clone(), Arc::new(rules), agents, reporter.listener());
     let host = Host { ledger: Arc::clone(&ledger), effects: Arc::new(effects), folder };
     let case_id = row.case_id.clone();
@@ -154,7 +170,7 @@ async fn finish(state: State, ledger: &Ledger, output: &OutputArgs, quiet: bool)
             .help("nothing was reviewed, so nothing is green; choose another base with --base, or a commit with --commit")),
         Phase::Failed { reason } => Err(Situation::new("not-reviewed", exit::INCOMPLETE, reason)
             .help("nothing was reviewed; `tribunal doctor` checks the set-up")),
-        Phase::Reading | Phase::Reviewing(_) | Phase::Verifying(_) => {
+        Phase::Reading | Phase::Reviewing(_) | Phase::Verifying(_) | Phase::Publishing(_) | Phase::Declining { .. } => {
             Err(Situation::new("engine-failed", exit::INCOMPLETE, "the run stopped half-way")
                 .help("go on with: tribunal review --resume"))
         }
@@ -210,6 +226,7 @@ fn request(args: &ReviewArgs, setup: &Setup, chosen: &target::Chosen) -> Result<
         committed_only: args.committed,
         left_out: chosen.left_out.clone(),
         notices: setup.notices.iter().chain(&chosen.notices).cloned().chain(unconfined(setup)).collect(),
+        pull: None,
         nonce: nonce(),
     })
 }

@@ -61,6 +61,7 @@ impl Lines {
                 };
                 self.end(&seat.to_string(), Some(text));
             }
+            Progress::Publishing { to } => self.begin("publishing", &format!("posting on {to}")),
             Progress::Verifying { agent, findings } => {
                 let what = if findings == 1 { "the finding" } else { "the findings" };
                 self.begin("verifying", &format!("{agent} tries to refute {what}"));

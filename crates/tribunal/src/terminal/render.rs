@@ -122,7 +122,8 @@ fn receipt(document: &Document) -> String {
                 SeatState::Failed { .. }
                 | SeatState::TimedOut { .. }
                 | SeatState::Unavailable { .. }
-                | SeatState::OverBudget { .. } => "✗",
+                | SeatState::OverBudget { .. }
+                | SeatState::Withheld { .. } => "✗",
             };
             format!("{mark} {} ({})", seat.seat.role, seat.seat.agent)
         })

@@ -44,6 +44,11 @@ impl Guidance {
         Ok(Self { files: of_base, from: from_base, notices: vec![notice] })
     }
 
+    /// Of a pull request only what stands on the branch that it is to be merged into counts.
+    pub fn at(repository: &Repository, base: &Sha) -> Self {
+        Self { files: at_commit(repository, base), from: format!("base {}", base.short()), notices: Vec::new() }
+    }
+
     /// The configuration file; two at once would leave open which one counts, so the one at the root does.
     pub fn config(&self) -> Option<(String, &str)> {
         CONFIGS.iter().find_map(|path| Some((format!("{path} ({})", self.from), self.files.get(*path)?.as_str())))

@@ -78,19 +78,62 @@ fn the_shared_prefix_is_the_same_for_every_role() {
     assert!(!prefix(0).1.as_str().unwrap().contains("Role: "));
 }
 
-/// The reason that a seat states, and how the run ended.
-#[track_caller]
-fn fails(fault: Fault, more: &str, code: i32, words: &str) -> Document {
-    let begun = Instant::now();
-    let (review, _server) = reviewed(Script::always(fault.into()), "anthropic", "/v1", more);
-    assert!(begun.elapsed() < Duration::from_secs(30), "it went on for {:?}", begun.elapsed());
-    assert_eq!(review.code, code, "{:#}", review.json);
-    assert_eq!(review.json["outcome"], "incomplete");
-    assert_eq!(review.findings().count(), 0, "a fault is never a finding");
-    let failures = review.json["subagent_failures"].as_array().unwrap();
-    assert_eq!(failures.len(), 3);
-    assert!(failures.iter().all(|failure| str_of(failure, "reason").contains(words)), "no `{words}` in {failures:#?}");
-    review
+/// How each role's only call goes wrong, and what comes of it.
+#[derive(Clone)]
+struct Wrong {
+    fault: Fault,
+    /// More of the agent's settings.
+    more: &'static str,
+    code: i32,
+    words: &'static str,
+    /// Requests for each role: repairs and retries included.
+    asked: usize,
+}
+
+/// What a person has to mend: exit 3, one request.
+fn wrong(fault: Fault, words: &'static str) -> Wrong {
+    Wrong { fault, more: "", code: 3, words, asked: 1 }
+}
+
+impl Wrong {
+    fn asked(self, asked: usize) -> Wrong {
+        Wrong { asked, ..self }
+    }
+
+    fn not_yet(self) -> Wrong {
+        Wrong { code: 75, ..self }
+    }
+
+    fn with(self, more: &'static str) -> Wrong {
+        Wrong { more, ..self }
+    }
+
+    /// On all four wires, side by side.
+    fn fails(&self) {
+        std::thread::scope(|scope| {
+            for (kind, path) in WIRES {
+                scope.spawn(move || self.fails_on(kind, path));
+            }
+        });
+    }
+
+    /// The reason that each seat states, how the run ended, and how often the server was asked.
+    fn fails_on(&self, kind: &str, path: &str) {
+        let Wrong { fault, more, code, words, asked } = self;
+        let of = format!("{kind}, {fault:?}");
+        let begun = Instant::now();
+        // A pace for those that never end: what is counted here is time, not bytes.
+        let (review, server) = reviewed(Script::always(fault.clone().into()).chunk_ms(1), kind, path, more);
+        assert!(begun.elapsed() < Duration::from_secs(40), "{of}: it went on for {:?}", begun.elapsed());
+        assert_eq!(review.code, *code, "{of}: {:#}", review.json);
+        assert_eq!(review.json["outcome"], "incomplete", "{of}");
+        assert_eq!(review.findings().count(), 0, "{of}: a fault is never a finding");
+        let failures = review.json["subagent_failures"].as_array().unwrap();
+        assert_eq!(failures.len(), 3, "{of}");
+        assert!(failures.iter().all(|failure| str_of(failure, "reason").contains(words)), "{of}: no `{words}` in {failures:#?}");
+        assert_eq!(server.requests().len(), asked * 3, "{of}: {failures:#?}");
+        assert!(!review.json.to_string().contains("sk-test-0123456789abcdef"), "{of}: the key is in the report");
+    }
 }
 
 const SHORT: &str = "clocks = { first_byte_seconds = 1, idle_seconds = 1, total_seconds = 4 }\n";
@@ -98,48 +141,71 @@ const SHORT: &str = "clocks = { first_byte_seconds = 1, idle_seconds = 1, total_
 /// Accepted when: every fault ends in the stated outcome, exit code and message.
 #[test]
 fn what_a_person_must_mend_fails_visibly() {
-    fails(Fault::status(401), "", 3, "the key was refused");
-    fails(Fault::status(403), "", 3, "the key was refused");
-    fails(Fault::status(404), "", 3, "HTTP 404");
-    fails(Fault::PromptTooLong, "", 3, "too long");
-    fails(Fault::Refusal, "", 3, "declined");
-    fails(Fault::MaxTokens, "", 3, "limit of");
-    fails(Fault::IgnoredSchema, "", 3, "does not fit the schema");
-    fails(Fault::WrongSchema, "", 3, "does not fit the schema");
-    fails(Fault::CutJson, "", 3, "does not fit the schema");
-    fails(Fault::Empty, "", 3, "");
-    fails(Fault::Garbage, "", 3, "");
-    fails(Fault::Redirect { to: "http://127.0.0.1:9/".into(), code: 307 }, "", 3, "307");
+    wrong(Fault::status(401), "the key was refused").fails();
+    wrong(Fault::status(403), "the key was refused").fails();
+    wrong(Fault::BadKey, "the key was refused").fails();
+    wrong(Fault::status(404), "HTTP 404").fails();
+    wrong(Fault::status(413), "too long").fails();
+    wrong(Fault::PromptTooLong, "the prompt is too long").fails();
+    wrong(Fault::Refusal, "declined").fails();
+    wrong(Fault::MaxTokens, "limit of").fails();
+    wrong(Fault::Redirect { to: "http://127.0.0.1:9/".into(), code: 307 }, "307").fails();
+}
+
+/// Build 2: what does not fit is sent back once, and then it is a failure.
+#[test]
+fn answers_that_do_not_fit_fail_visibly() {
+    wrong(Fault::IgnoredSchema, "does not fit the schema").asked(2).fails();
+    wrong(Fault::WrongSchema, "does not fit the schema").asked(2).fails();
+    wrong(Fault::CutJson, "does not fit the schema").asked(2).fails();
+}
+
+/// A stream that ends before its answer, or never was one, is tried once more.
+#[test]
+fn broken_streams_fail_visibly() {
+    wrong(Fault::Garbage, "broke off").asked(2).fails();
+    wrong(Fault::Empty, "broke off").asked(2).fails();
+    wrong(Fault::Cut { after: 2 }, "broke off").asked(2).fails();
 }
 
 /// Build 6: first byte, idle, total; no run goes on past its clock.
 #[test]
 fn silence_and_stalls_end_at_their_clock() {
-    fails(Fault::Silence { after_head: false }, SHORT, 3, "no first byte within 1 s");
-    fails(Fault::Stall { after: 2 }, SHORT, 3, "stopped for 1 s");
-    fails(Fault::Endless, SHORT, 3, "within 4 s");
+    wrong(Fault::Silence { after_head: false }, "no first byte within 1 s").with(SHORT).fails();
+    wrong(Fault::Silence { after_head: true }, "no first byte within 1 s").with(SHORT).fails();
+    wrong(Fault::Stall { after: 2 }, "stopped for 1 s").with(SHORT).fails();
+    wrong(Fault::Endless, "within 4 s").with(SHORT).fails();
 }
 
 /// Build 6: quota and outage are "not yet", exit 75, and are never asked again in vain.
 #[test]
 fn quota_and_outage_are_not_yet() {
-    fails(Fault::Money, "", 75, "quota is used up");
-    fails(Fault::SpendLimit, "", 75, "quota is used up");
-    fails(Fault::retry_after(429, 3600), "", 75, "3600 s");
-    let (_, server) = reviewed(Script::always(Fault::Money.into()), "openai", "/v1", "");
-    assert_eq!(server.requests().len(), 3, "a money error is not asked again");
+    wrong(Fault::Money, "quota is used up").not_yet().fails();
+    wrong(Fault::SpendLimit, "quota is used up").not_yet().fails();
+    wrong(Fault::retry_after(429, 3600), "3600 s").not_yet().fails();
+    // A pause that the total clock leaves no room for is not begun.
+    wrong(Fault::retry_after(429, 30), "HTTP 429").with(SHORT).not_yet().fails();
+    for (status, words) in [(429, "HTTP 429"), (500, "HTTP 500"), (529, "HTTP 529")] {
+        wrong(Fault::status(status), words).asked(3).not_yet().fails();
+    }
+    wrong(Fault::ErrorEvent { after: 2 }, "busy or failing").asked(3).not_yet().fails();
 }
 
 /// Build 6: what a retry can help is retried, with the server's pause, and then it counts.
 #[test]
 fn a_busy_server_is_asked_again() {
     for fault in [Fault::retry_after(429, 1), Fault::status(429), Fault::status(500), Fault::status(529), Fault::status(503)] {
-        let script = Script::always(Reply::Echo).rule(Matcher::any().first(1), fault.into());
-        let (review, server) = reviewed(script, "anthropic", "/v1", "");
-        assert_eq!(review.code, 1, "{:#}", review.json);
-        assert_eq!(server.requests().len(), 4);
+        std::thread::scope(|scope| {
+            for (kind, path) in WIRES {
+                let script = Script::always(Reply::Echo).rule(Matcher::any().first(1), fault.clone().into());
+                scope.spawn(move || {
+                    let (review, server) = reviewed(script, kind, path, "");
+                    assert_eq!(review.code, 1, "{kind}: {:#}", review.json);
+                    assert_eq!(server.requests().len(), 4, "{kind}");
+                });
+            }
+        });
     }
-    fails(Fault::status(529), "", 75, "HTTP 529");
 }
 
 /// Build 2: one repair turn that shows the validator's words.

@@ -34,7 +34,12 @@ pub fn document(
         let findings = std::mem::take(&mut combined.findings);
         (combined.findings, refuted) = opinion::apply(findings, &opinion.agent, &opinion.opinions);
     }
-    let failures = failures(&plan, &answers);
+    let mut failures = failures(&plan, &answers);
+    let brought = request.pull.as_ref().and_then(|pull| pull.brought.as_ref());
+    if let Some(reason) = brought.and_then(|brought| brought.trouble.clone()) {
+        let seat = Seat { role: "receipt".into(), agent: "receipt".into(), sample: 0 };
+        failures.push(SeatFailure { seat, reason });
+    }
     let coverage = coverage(request, &plan, &answers);
     let capped = opinion.as_ref().is_some_and(|opinion| matches!(opinion.state, SeatState::OverBudget { .. }));
     let complete = failures.is_empty() && !coverage.has_hole() && !capped;
@@ -140,6 +145,7 @@ fn combined(request: &Request, reviewing: &Reviewing) -> Combined {
         caps: request.policy.caps,
         iteration: plan.iteration,
         paths: &paths,
+        brought: request.pull.as_ref().and_then(|pull| pull.brought.as_ref()).map_or(&[], |brought| brought.findings.as_slice()),
         window: window.as_ref(),
     };
     combine(&said, plan.ids.clone())
@@ -235,6 +241,7 @@ fn coverage(request: &Request, plan: &Plan, answers: &BTreeMap<String, SeatAnswe
 /// Sentences a reader needs before the findings.
 fn notices(request: &Request, plan: &Plan, coverage: &Coverage, opinion: Option<&SecondOpinionReceipt>) -> Vec<String> {
     let mut notices = request.notices.clone();
+    notices.extend(request.pull.as_ref().and_then(|pull| pull.brought.as_ref()).map(super::pull::Brought::notice));
     for (seat, stand_in) in &plan.panel.replaced {
         notices.push(format!("{seat} could not answer; {} was asked in its place.", stand_in.agent));
     }

@@ -42,7 +42,14 @@ fn file(path: &str) -> FileSummary {
 }
 
 fn change(files: Vec<FileSummary>) -> Input {
-    Input::ChangeRead(Box::new(ChangeRead { files, has_repo: true, last: None, ids: IdBook::default(), pull: None, dismissals: Vec::new() }))
+    Input::ChangeRead(Box::new(ChangeRead {
+        files,
+        has_repo: true,
+        last: None,
+        ids: IdBook::default(),
+        pull: None,
+        dismissals: Vec::new(),
+    }))
 }
 
 fn begin(files: Vec<FileSummary>) -> (State, Vec<Effect>) {
@@ -172,7 +179,15 @@ fn the_same_head_is_a_noop() {
     let started = step(None, Input::Start { request: Box::new(request()) }, 1).unwrap().state;
     let last = LastKnown {
         run: "r0".into(),
-        review: LastReview { head: "h".into(), base: "b".into(), reachable: true, fingerprint: "f".into(), complete: true },
+        review: LastReview {
+            head: "h".into(),
+            base: "b".into(),
+            reachable: true,
+            fingerprint: "f".into(),
+            complete: true,
+            proved: true,
+            same_content: false,
+        },
         open: vec![],
         gaps: vec![],
         clean: vec![],
@@ -182,7 +197,14 @@ fn the_same_head_is_a_noop() {
         history: Vec::new(),
         document: None,
     };
-    let read = ChangeRead { files: vec![file("a.py")], has_repo: true, last: Some(last), ids: IdBook::default(), pull: None, dismissals: Vec::new() };
+    let read = ChangeRead {
+        files: vec![file("a.py")],
+        has_repo: true,
+        last: Some(last),
+        ids: IdBook::default(),
+        pull: None,
+        dismissals: Vec::new(),
+    };
     let planned = step(Some(started), Input::ChangeRead(Box::new(read)), 2).unwrap();
     assert!(planned.effects.is_empty());
     assert!(matches!(planned.state.phase, Phase::Noop { last_run, .. } if last_run.as_str() == "r0"));

@@ -79,8 +79,14 @@ impl Paper {
 
     fn say(&mut self, author: &str, body: &str) -> Comment {
         let id = self.id();
-        let comment =
-            Comment { url: format!("https://h/c{id}"), id, author: account(author), body: body.into(), created_at: String::new() };
+        let comment = Comment {
+            url: format!("https://h/c{id}"),
+            id,
+            author: account(author),
+            body: body.into(),
+            created_at: String::new(),
+            updated_at: String::new(),
+        };
         self.observed.comments.push(comment.clone());
         comment
     }
@@ -110,7 +116,8 @@ impl Paper {
             Write::Resolve { thread } => self.set_resolved(&thread.id, Some("bot")),
             Write::Unresolve { thread } => self.set_resolved(&thread.id, None),
             Write::Status { status, .. } => {
-                let check = Check { name: status.context, state: status.state, description: status.description, url: String::new() };
+                let check =
+                    Check { name: status.context, state: status.state, description: status.description, url: String::new() };
                 self.observed.checks = vec![check];
             }
             Write::CheckRun { .. } => panic!("no app here"),

@@ -4,7 +4,7 @@ use super::{Slot, Tree};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::Mutex;
 use tribunal_agent::cli::CliAgent;
 use tribunal_agent::model::key::{Secret, resolve};
@@ -146,16 +146,22 @@ impl Agents {
     }
 }
 
-/// A CLI retries by itself what a moment can mend, so it is started again only once, and only for that.
+/// A CLI retries by itself what a moment can mend, so it is started again only once, only for that, and only for what is left of its
+/// total clock.
 fn ask_with_patience(agent: &CliAgent<'_>, question: &Question) -> Result<Answer, (Fault, Usage)> {
-    match agent.ask(question) {
-        Err((fault, usage)) if usage.is_nothing() => match fault.remedy(0, 0) {
-            Remedy::Retry { after } => {
-                std::thread::sleep(Duration::from_millis(after));
-                agent.ask(question)
-            }
-            Remedy::Later { .. } | Remedy::Fail => Err((fault, usage)),
-        },
-        answered => answered,
+    let begun = Instant::now();
+    let (fault, usage) = match agent.ask(question) {
+        Err((fault, usage)) if usage.is_nothing() => (fault, usage),
+        answered => return answered,
+    };
+    let total = Duration::from_secs(agent.config.clocks.for_cli().total);
+    match fault.remedy(0, 0) {
+        Remedy::Retry { after } if begun.elapsed() + Duration::from_millis(after) < total => {
+            std::thread::sleep(Duration::from_millis(after));
+            let mut config = agent.config.clone();
+            config.clocks.total_seconds = Some(total.saturating_sub(begun.elapsed()).as_secs().max(1));
+            CliAgent { config: &config, ..*agent }.ask(question)
+        }
+        Remedy::Retry { .. } | Remedy::Later { .. } | Remedy::Fail => Err((fault, usage)),
     }
 }

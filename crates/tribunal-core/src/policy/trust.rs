@@ -1,0 +1,166 @@
+//! Whose change may be given to which agents. Agents cost money, and some of them run programs; what a stranger sends is first looked
+//! at by the rules alone, until somebody with write access says `/tribunal allow SHA`.
+
+use super::agents::Means;
+use crate::pull::facts::Permission;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How well a repository knows the author of a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Standing {
+    /// May push here.
+    Maintainer,
+    /// Has a role here, but may not push.
+    Member,
+    /// Something of theirs was merged before.
+    Known,
+    FirstTime,
+}
+
+impl Standing {
+    /// A branch of the repository itself can only come from somebody who may push there.
+    pub fn of(permission: Permission, is_fork: bool, has_contributed: bool) -> Self {
+        match permission {
+            Permission::Write | Permission::Admin => Standing::Maintainer,
+            _ if !is_fork => Standing::Maintainer,
+            Permission::Triage => Standing::Member,
+            // On a public repository everybody may read.
+            Permission::Read | Permission::None if has_contributed => Standing::Known,
+            Permission::Read | Permission::None => Standing::FirstTime,
+        }
+    }
+
+    pub fn words(self) -> &'static str {
+        match self {
+            Standing::Maintainer => "somebody who may push here",
+            Standing::Member => "a member",
+            Standing::Known => "a known contributor",
+            Standing::FirstTime => "a first-time contributor",
+        }
+    }
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TrustConfig {
+    /// Agents for a change of somebody with a role, but no right to push. Default `all`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub member: Option<Reach>,
+    /// Agents for a fork's change whose author had something merged before. Default `all`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub known: Option<Reach>,
+    /// Agents for a fork's change of a newcomer. Default `rules`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_time: Option<Reach>,
+}
+
+/// How far a change is handed on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reach {
+    /// Built-in rules only.
+    Rules,
+    /// Models over HTTP too, which can do nothing but answer.
+    Models,
+    /// Also agents that run programs, in their sandbox.
+    All,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TrustPolicy {
+    pub member: Reach,
+    pub known: Reach,
+    pub first_time: Reach,
+}
+
+impl Default for TrustPolicy {
+    fn default() -> Self {
+        TrustPolicy { member: Reach::All, known: Reach::All, first_time: Reach::Rules }
+    }
+}
+
+impl TrustConfig {
+    pub fn policy(&self) -> TrustPolicy {
+        let usual = TrustPolicy::default();
+        TrustPolicy {
+            member: self.member.unwrap_or(usual.member),
+            known: self.known.unwrap_or(usual.known),
+            first_time: self.first_time.unwrap_or(usual.first_time),
+        }
+    }
+}
+
+impl TrustPolicy {
+    fn reach(&self, standing: Standing) -> Reach {
+        match standing {
+            Standing::Maintainer => Reach::All,
+            Standing::Member => self.member,
+            Standing::Known => self.known,
+            Standing::FirstTime => self.first_time,
+        }
+    }
+
+    /// Why an agent is not given this change, if it is not. `allowed` is a maintainer's word for exactly this head; no word lets a
+    /// program run unconfined on a fork's change.
+    pub fn withheld(&self, means: &Means<'_>, of: Author, is_confined: bool) -> Option<String> {
+        let needs = match means {
+            Means::Rules => return None,
+            Means::Model(..) => Reach::Models,
+            Means::Cli(..) | Means::Command | Means::Sarif => Reach::All,
+        };
+        if needs == Reach::All && of.is_fork && !is_confined {
+            return Some("nothing confines it on this machine, and the change comes from a fork".into());
+        }
+        let reached = match (of.allowed, self.reach(of.standing)) {
+            (true, _) | (_, Reach::All) => true,
+            (false, Reach::Models) => needs == Reach::Models,
+            (false, Reach::Rules) => false,
+        };
+        (!reached).then(|| {
+            format!(
+                "the change is of {}; somebody with write access can let it be asked with a comment: /tribunal allow {}",
+                of.standing.words(),
+                of.head
+            )
+        })
+    }
+}
+
+/// Who sent a change.
+#[derive(Debug, Clone, Copy)]
+pub struct Author<'a> {
+    pub standing: Standing,
+    pub is_fork: bool,
+    pub allowed: bool,
+    /// Short, as people type it.
+    pub head: &'a str,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Issue 5, build 9: the author's tier decides which agents may run.
+    #[test]
+    fn strangers_are_met_by_the_rules() {
+        let policy = TrustPolicy::default();
+        let author = |standing, allowed| Author { standing, is_fork: true, allowed, head: "1a2b3c4" };
+        let withheld = |standing, allowed, confined| policy.withheld(&Means::Command, author(standing, allowed), confined);
+        assert!(withheld(Standing::FirstTime, false, true).unwrap().contains("/tribunal allow 1a2b3c4"));
+        assert_eq!(withheld(Standing::FirstTime, true, true), None);
+        assert!(withheld(Standing::Known, true, false).unwrap().contains("nothing confines it"));
+        assert_eq!(withheld(Standing::Known, false, true), None);
+        assert_eq!(policy.withheld(&Means::Rules, author(Standing::FirstTime, false), false), None);
+    }
+
+    #[test]
+    fn who_may_push_is_a_maintainer() {
+        assert_eq!(Standing::of(Permission::Write, true, false), Standing::Maintainer);
+        assert_eq!(Standing::of(Permission::Read, false, false), Standing::Maintainer);
+        assert_eq!(Standing::of(Permission::Triage, true, false), Standing::Member);
+        assert_eq!(Standing::of(Permission::Read, true, true), Standing::Known);
+        assert_eq!(Standing::of(Permission::None, true, false), Standing::FirstTime);
+    }
+}

@@ -1,0 +1,334 @@
+//! `tribunal review PR`
+
+use super::{finish, flag_layer, recording, request, unless_interrupted};
+use crate::cli::ReviewArgs;
+use crate::situation::{Situation, exit};
+use crate::terminal::{out, progress};
+use crate::workspace::forge::{Connected, connect, reconnect};
+use crate::workspace::guidance::Guidance;
+use crate::workspace::target::Chosen;
+use crate::workspace::{self, Person, Setup};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use tribunal_core::findings::key::sha256_hex;
+use tribunal_core::findings::role::When;
+use tribunal_core::ids::{AgentName, Sha};
+use tribunal_core::plan::spec::{linked_issue, spec_in};
+use tribunal_core::policy::agents::Means;
+use tribunal_core::policy::trust::{Author, Standing};
+use tribunal_core::procedure::review::pull::{Brought, PullRun};
+use tribunal_core::procedure::review::{Phase, Request, State, Target};
+use tribunal_core::prompt::language::language_of;
+use tribunal_core::publish::reconcile::Write;
+use tribunal_core::pull::command::{Command, commands};
+use tribunal_core::pull::facts::{Pull, PullState};
+use tribunal_core::pull::place::{Asked, ForgeKind};
+use tribunal_core::report::document::Document;
+use tribunal_core::report::publication::{PublicationEnd, PullSubject};
+use tribunal_engine::effects::Effects;
+use tribunal_engine::effects::ask::Agents;
+use tribunal_engine::effects::on_forge::OnForge;
+use tribunal_engine::host::embedded::Host;
+use tribunal_forge::git::Repository;
+use tribunal_store::{Ledger, RunRow};
+
+/// A pull request whose change is at hand.
+struct AtHand {
+    connected: Connected,
+    pull: Pull,
+    repository: Arc<Repository>,
+    /// The tip of the branch it is to be merged into: what the repository says about its own review is read there.
+    base_tip: Sha,
+    merge_base: Sha,
+}
+
+pub async fn begin(
+    args: &ReviewArgs,
+    asked: &Asked,
+    here: Option<Arc<Repository>>,
+    receipt: Option<Document>,
+    quiet: bool,
+) -> Result<u8, Situation> {
+    let personal = workspace::personal_config()?;
+    let connected = connect(asked, here.as_deref(), &personal.forge).await?;
+    let at_hand = fetch(connected, here.clone()).await?;
+    let guidance = Guidance::at(&at_hand.repository, &at_hand.base_tip);
+    let mut setup = workspace::set_up_with(guidance, flag_layer(args)?)?;
+    if let Some(agent) = &args.agent {
+        setup.play_all(agent)?;
+    }
+    let mut pull = pull_run(args, &at_hand, &setup).await?;
+    pull.brought = receipt.map(|receipt| brought(receipt, &at_hand, &setup)).transpose()?;
+    let chosen = chosen(&at_hand);
+    let mut request = request(args, &setup, &chosen)?;
+    request.spec = request.spec.or_else(|| spec_of(&at_hand.pull, &setup));
+    if at_hand.pull.draft {
+        request.notices.push("This is a draft.".into());
+    }
+    if let Some(brought) = &pull.brought {
+        // Another job's findings make it another review.
+        request.fingerprint = sha256_hex(format!("{}\n{}", request.fingerprint, brought.run).as_bytes());
+    }
+    request.pull = Some(pull);
+
+    let ledger = workspace::open_ledger(&workspace::ledger_folder(here.as_deref())).await?;
+    let reporter = progress::Reporter::new(quiet);
+    let agents = Agents::new(Arc::clone(&ledger), workspace::scratch_root(), recording(args, &ledger).await?);
+    let mut effects = Effects::new(Some(Arc::clone(&at_hand.repository)), Arc::new(setup.rules), agents, reporter.listener());
+    let told: Arc<std::sync::Mutex<Vec<Write>>> = Arc::default();
+    effects.on = Some(OnForge {
+        forge: Arc::clone(&at_hand.connected.forge),
+        key: at_hand.connected.key.clone(),
+        dry: args.dry_run.then(|| {
+            let told = Arc::clone(&told);
+            let tell: Arc<dyn Fn(Vec<Write>) + Send + Sync> = Arc::new(move |writes| {
+                if let Ok(mut told) = told.lock() {
+                    *told = writes;
+                }
+            });
+            tell
+        }),
+    });
+    // One writer per pull request on this machine, from whichever checkout it is started.
+    let host = Host { ledger: Arc::clone(&ledger), effects: Arc::new(effects), folder: Person::here().state };
+    let state = match unpublished(&ledger, &chosen.case_id, &request).await? {
+        Some(row) if !args.dry_run => unless_interrupted(host.resume(row), &reporter).await?,
+        _ => unless_interrupted(host.begin(request, &chosen.case_id), &reporter).await?,
+    };
+    if args.dry_run {
+        let writes = told.lock().map(|told| told.clone()).unwrap_or_default();
+        print_writes(&writes)?;
+    }
+    end(state, &ledger, args, quiet).await
+}
+
+/// What a receipt adds: findings whose evidence stands in the change as it is read here.
+fn brought(receipt: Document, at_hand: &AtHand, setup: &Setup) -> Result<Brought, Situation> {
+    if receipt.head != at_hand.pull.head.sha {
+        return Err(Situation::new(
+            "head-moved",
+            exit::NOT_YET,
+            format!("the receipt is of {}, and the head is now {}", receipt.head.short(), at_hand.pull.head.sha.short()),
+        )
+        .help("review the new head; nothing was posted"));
+    }
+    let read = at_hand.repository.read_change(&at_hand.merge_base, &at_hand.pull.head.sha, setup.policy.max_bytes)?;
+    Ok(Brought::from_receipt(receipt, &read.change))
+}
+
+/// Goes on with a run of a pull request.
+pub async fn host(
+    request: &Request,
+    ledger: Arc<Ledger>,
+    agents: Agents,
+    reporter: &progress::Reporter,
+) -> Result<Host, Situation> {
+    let Some(pull) = &request.pull else {
+        return Err(Situation::new("engine-failed", exit::INCOMPLETE, "the run is of no pull request"));
+    };
+    let personal = workspace::personal_config()?;
+    let here = workspace::discover_optional()?.map(Arc::new);
+    let at_hand = fetch(reconnect(&pull.subject.place, &personal.forge).await?, here).await?;
+    let rules = workspace::rules_with(&Guidance::at(&at_hand.repository, &pull.base_tip), request)?;
+    let mut effects = Effects::new(Some(at_hand.repository), Arc::new(rules), agents, reporter.listener());
+    effects.on = Some(OnForge { forge: at_hand.connected.forge, key: at_hand.connected.key, dry: None });
+    Ok(Host { ledger, effects: Arc::new(effects), folder: Person::here().state })
+}
+
+/// A review of the same head that was finished and could not be posted whole.
+async fn unpublished(ledger: &Ledger, case_id: &str, request: &Request) -> Result<Option<RunRow>, Situation> {
+    let Some(row) = ledger.unsettled(Some(case_id)).await? else { return Ok(None) };
+    let Ok(state) = serde_json::from_str::<State>(&row.state) else { return Ok(None) };
+    let same = state.request.target == request.target && state.request.fingerprint == request.fingerprint;
+    let waits = matches!(state.phase, Phase::Publishing(_));
+    Ok((same && waits && request.pull.as_ref().is_some_and(|pull| pull.publish)).then_some(row))
+}
+
+/// Reads the pull request and brings its change here.
+async fn fetch(connected: Connected, here: Option<Arc<Repository>>) -> Result<AtHand, Situation> {
+    let number = connected.place.number;
+    let pull = connected.forge.pull(number).await?;
+    if pull.state != PullState::Open {
+        return Err(Situation::new("not-open", exit::USAGE, format!("{} is {}", connected.place, pull.state.word()))
+            .help("only an open one is reviewed; its commits can be: tribunal review --range A...B"));
+    }
+    let source = connected.forge.source(&pull);
+    let (base, head) = (pull.base.sha.clone(), pull.head.sha.clone());
+    let folder = clone_folder(&connected);
+    let kind = connected.place.kind;
+    let (repository, fetched, merge_base) = tokio::task::spawn_blocking(move || -> Result<_, Situation> {
+        let repository = match (kind, here) {
+            (ForgeKind::Local, Some(here)) => here,
+            _ => Arc::new(Repository::clone_of(&folder, &source)?),
+        };
+        let fetched = match kind {
+            ForgeKind::Local => tribunal_forge::git::fetch::Fetched { base, head },
+            _ => repository.fetch_pull(&source, &base, &head)?,
+        };
+        let merge_base = repository.merge_base(&fetched.base, &fetched.head, "base", "head")?;
+        repository.bring_changed(&merge_base, &fetched.head)?;
+        Ok((repository, fetched, merge_base))
+    })
+    .await
+    .map_err(|error| Situation::new("engine-failed", exit::INCOMPLETE, error.to_string()))??;
+    if fetched.head != pull.head.sha {
+        return Err(Situation::new(
+            "head-moved",
+            exit::NOT_YET,
+            format!(
+                "{} was pushed to while it was read: {} is now {}",
+                connected.place,
+                pull.head.sha.short(),
+                fetched.head.short()
+            ),
+        )
+        .help("run the same command again"));
+    }
+    Ok(AtHand { connected, pull, repository, base_tip: fetched.base, merge_base })
+}
+
+fn clone_folder(connected: &Connected) -> std::path::PathBuf {
+    let project = &connected.place.project;
+    let name = |text: &str| text.replace(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '.' | '-' | '_'), "_");
+    Person::here().cache.join("git").join(name(project.host())).join(format!("{}.git", name(&project.path)))
+}
+
+/// PR-39: the description's own goal or requirement section, where somebody on the panel can read a spec. Rules cannot, and nobody
+/// asked for it by name, so they are not called to fail at it.
+fn spec_of(pull: &Pull, setup: &Setup) -> Option<String> {
+    let auditors = setup.roles.iter().filter(|role| role.when == When::HasSpec).map(|role| &role.name);
+    let players = auditors.filter_map(|role| setup.policy.panel.get(role)).flatten();
+    let mut means = players.filter_map(|player| setup.policy.agents.get(&player.agent)).map(|agent| agent.means());
+    means.any(|means| !matches!(means, Means::Rules)).then(|| spec_in(&pull.body)).flatten()
+}
+
+fn chosen(at_hand: &AtHand) -> Chosen {
+    let place = &at_hand.connected.place;
+    Chosen {
+        target: Target::Trees {
+            base: at_hand.merge_base.clone(),
+            head: at_hand.pull.head.sha.clone(),
+            subject: format!("{place} ({} into {})", at_hand.pull.head.branch, at_hand.pull.base.branch),
+        },
+        case_id: place.case_id(),
+        patch: None,
+        left_out: Vec::new(),
+        notices: Vec::new(),
+    }
+}
+
+async fn pull_run(args: &ReviewArgs, at_hand: &AtHand, setup: &Setup) -> Result<PullRun, Situation> {
+    let AtHand { connected, pull, base_tip, .. } = at_hand;
+    Ok(PullRun {
+        subject: PullSubject { place: connected.place.clone(), title: pull.title.clone(), url: pull.url.clone() },
+        author: pull.author.clone(),
+        updated_at: pull.updated_at.clone(),
+        base_tip: base_tip.clone(),
+        language: language(connected, pull).await,
+        brought: None,
+        publish: !args.no_publish,
+        withheld: withheld(connected, pull, setup).await?,
+    })
+}
+
+/// PR-83: the description's language, then the linked issue's. A linked issue that cannot be read leaves English.
+async fn language(connected: &Connected, pull: &Pull) -> Option<String> {
+    if let Some(found) = language_of([pull.body.as_str()]) {
+        return Some(found.to_owned());
+    }
+    let has_prose = pull.body.chars().filter(|c| c.is_alphabetic()).count() >= 40;
+    let number = linked_issue(&pull.body).filter(|_| !has_prose)?;
+    let issue = connected.forge.issue(number).await.ok()?;
+    language_of([issue.body.as_str()]).map(str::to_owned)
+}
+
+/// Agents that this author's change is not given to. Nothing is looked up while the rules play alone.
+async fn withheld(connected: &Connected, pull: &Pull, setup: &Setup) -> Result<BTreeMap<AgentName, String>, Situation> {
+    let policy = &setup.policy;
+    let playing = policy.panel.values().flatten().flat_map(|player| player.agents());
+    let verifier = policy.verify.iter().map(|verify| &verify.agent);
+    let agents: BTreeMap<&AgentName, _> =
+        playing.chain(verifier).filter_map(|name| Some((name, policy.agents.get(name)?.means()))).collect();
+    if agents.values().all(|means| matches!(means, Means::Rules)) || !pull.is_fork {
+        return Ok(BTreeMap::new());
+    }
+    let permission = connected.forge.permission(&pull.author).await?;
+    let has_contributed = !permission.may_write() && connected.forge.has_contributed(&pull.author).await?;
+    let standing = Standing::of(permission, pull.is_fork, has_contributed);
+    let allowed = standing == Standing::FirstTime && is_allowed(connected, pull).await?;
+    let author = Author { standing, is_fork: pull.is_fork, allowed, head: pull.head.sha.short() };
+    let is_confined = !tribunal_agent::sandbox::strength().is_none();
+    let withheld =
+        agents.into_iter().filter_map(|(name, means)| Some((name.clone(), policy.trust.withheld(&means, author, is_confined)?)));
+    Ok(withheld.collect())
+}
+
+/// Has somebody with write access let the agents look at exactly this head?
+async fn is_allowed(connected: &Connected, pull: &Pull) -> Result<bool, Situation> {
+    for comment in connected.forge.comments(pull.number).await? {
+        let names_head =
+            |command: &Command| matches!(command, Command::Allow { sha } if pull.head.sha.as_str().starts_with(sha.as_str()));
+        if commands(&comment.body).iter().any(names_head)
+            && !comment.author.is(&pull.author)
+            && connected.forge.permission(&comment.author).await?.may_write()
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Exactly what would be sent, as JSON: one object per request.
+fn print_writes(writes: &[Write]) -> Result<(), Situation> {
+    for write in writes {
+        let text = serde_json::to_string_pretty(write)
+            .map_err(|error| Situation::new("engine-failed", exit::INCOMPLETE, error.to_string()))?;
+        out::write(&format!("{text}\n"))?;
+    }
+    if writes.is_empty() {
+        out::note("Nothing would be written.");
+    }
+    Ok(())
+}
+
+pub async fn end(state: State, ledger: &Ledger, args: &ReviewArgs, quiet: bool) -> Result<u8, Situation> {
+    let publication = match &state.phase {
+        Phase::Done(document) => document.publication.clone(),
+        _ => None,
+    };
+    let place = state.request.pull.as_ref().map(|pull| pull.subject.place.to_string()).unwrap_or_default();
+    let code = if args.dry_run { exit_of(&state) } else { finish(state, ledger, &args.output, quiet).await? };
+    let Some(publication) = publication else { return Ok(code) };
+    if !quiet {
+        for shortfall in &publication.shortfalls {
+            out::note(&format!("{place}: {shortfall}"));
+        }
+    }
+    match publication.end {
+        PublicationEnd::Published => Ok(code),
+        PublicationEnd::HeadMoved { to } => Err(Situation::new(
+            "head-moved",
+            exit::NOT_YET,
+            format!("{place} was pushed to while it was reviewed (now {}); nothing was posted", to.short()),
+        )
+        .help("run the same command again: it reviews what is new")),
+        PublicationEnd::Closed => {
+            Err(Situation::new("not-open", exit::NOT_YET, format!("{place} was closed or merged meanwhile; nothing was posted")))
+        }
+        PublicationEnd::ForeignDraft => Err(Situation::new(
+            "foreign-draft",
+            exit::FORGE,
+            format!("somebody is writing a review of {place} by hand under the same account; ours would have sent it along"),
+        )
+        .help("submit or discard that draft, or give Tribunal an account of its own; then run the same command again")),
+        PublicationEnd::Failed { reason, .. } => Err(Situation::new("forge-failed", exit::FORGE, reason)),
+    }
+}
+
+fn exit_of(state: &State) -> u8 {
+    match &state.phase {
+        Phase::Done(document) => document.exit_code(),
+        Phase::Noop { .. } => exit::DONE,
+        _ => exit::INCOMPLETE,
+    }
+}

