@@ -15,7 +15,8 @@ pub fn answer(state: &mut State, call: &mut Call<'_>, key: (u64, u64), rest: &[&
     Some(match (method.as_str(), rest) {
         ("GET", []) => {
             let own = request.drafts.iter().filter(|draft| call.is(&draft.author));
-            call.paged(own.map(|draft| shape::draft(request, draft)).collect())
+            let items = own.map(|draft| shape::draft(request, draft)).collect();
+            call.paged(items)
         }
         ("POST", []) => create(call, request),
         ("POST", ["bulk_publish"]) => publish(call, request),

@@ -25,14 +25,15 @@ pub fn answer(state: &mut State, call: &mut Call<'_>, rest: &[&str]) -> Option<R
     })
 }
 
-fn list(state: &State, call: &Call<'_>) -> Reply {
+fn list(state: &State, call: &mut Call<'_>) -> Reply {
     let words = call.request.query_value("search").unwrap_or_default().to_lowercase();
     let fits = |issue: &&Issue| {
         let text = format!("{} {}", issue.title, issue.description).to_lowercase();
         issue.project == call.project && words.split_whitespace().all(|word| text.contains(word))
     };
     // Newest first, as everywhere in lists of issues.
-    call.paged(state.issues.iter().rev().filter(fits).map(|issue| shape::issue(call, issue)).collect())
+    let items = state.issues.iter().rev().filter(fits).map(|issue| shape::issue(call, issue)).collect();
+    call.paged(items)
 }
 
 fn create(state: &mut State, call: &mut Call<'_>) -> Reply {

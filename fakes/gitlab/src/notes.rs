@@ -23,7 +23,8 @@ pub fn answer(state: &mut State, call: &mut Call<'_>, key: Key, rest: &[&str]) -
             None => not_found("Note"),
         },
         ("GET", ["discussions"]) => {
-            call.paged(request.discussions.iter().map(|discussion| shape::discussion(call, request, discussion)).collect())
+            let items = request.discussions.iter().map(|discussion| shape::discussion(call, request, discussion)).collect();
+            call.paged(items)
         }
         ("POST", ["discussions"]) => discuss(call, request),
         ("PUT", ["discussions", id]) => resolve(call, request, id),
@@ -33,13 +34,14 @@ pub fn answer(state: &mut State, call: &mut Call<'_>, key: Key, rest: &[&str]) -
 }
 
 /// Newest first unless asked otherwise.
-fn list(call: &Call<'_>, request: &MergeRequest) -> Reply {
+fn list(call: &mut Call<'_>, request: &MergeRequest) -> Reply {
     let mut notes: Vec<&Note> = request.notes().collect();
     notes.sort_by_key(|note| note.id);
     if call.request.query_value("sort").as_deref() != Some("asc") {
         notes.reverse();
     }
-    call.paged(notes.into_iter().map(|note| shape::note(call, request, note)).collect())
+    let items = notes.into_iter().map(|note| shape::note(call, request, note)).collect();
+    call.paged(items)
 }
 
 pub fn new_note(call: &mut Call<'_>, kind: NoteKind, body: String, position: Option<Value>) -> Note {
@@ -152,7 +154,8 @@ fn reply(call: &mut Call<'_>, request: &mut MergeRequest, id: &str) -> Reply {
 /// One of a kind for each user; the second is answered with 404.
 fn awards(call: &mut Call<'_>, awards: &mut Vec<Award>) -> Reply {
     if call.request.method == "GET" {
-        return call.paged(awards.iter().map(|award| shape::award(&call.base.url, award)).collect());
+        let items = awards.iter().map(|award| shape::award(&call.base.url, award)).collect();
+        return call.paged(items);
     }
     let Some(name) = call.text("name") else { return missing("name") };
     if awards.iter().any(|award| award.name == name && call.is(&award.user)) {

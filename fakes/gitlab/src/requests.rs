@@ -32,7 +32,7 @@ pub fn branch(call: &Call<'_>, name: &str) -> Reply {
     }
 }
 
-pub fn list(state: &State, call: &Call<'_>) -> Reply {
+pub fn list(state: &State, call: &mut Call<'_>) -> Reply {
     let asked = |name: &str| call.request.query_value(name);
     let fits = |request: &&MergeRequest| {
         request.project == call.project
@@ -45,7 +45,8 @@ pub fn list(state: &State, call: &Call<'_>) -> Reply {
     if asked("sort").as_deref() != Some("asc") {
         found.reverse();
     }
-    call.paged(found.into_iter().map(|request| shape::request(call, request, status(call.base, request))).collect())
+    let items = found.into_iter().map(|request| shape::request(call, request, status(call.base, request))).collect();
+    call.paged(items)
 }
 
 pub fn show(state: &mut State, call: &mut Call<'_>, key: Key) -> Reply {
@@ -152,7 +153,8 @@ pub fn versions(state: &State, call: &mut Call<'_>, key: Key) -> Reply {
     if call.base.faults.fires(Quirk::Preparing) {
         return call.paged(Vec::new());
     }
-    call.paged(state.requests[&key].versions.iter().rev().map(shape::version).collect())
+    let items = state.requests[&key].versions.iter().rev().map(shape::version).collect();
+    call.paged(items)
 }
 
 pub fn version(state: &State, call: &Call<'_>, key: Key, id: &str) -> Reply {

@@ -19,6 +19,8 @@ pub enum Quirk {
     BrokenDraft,
     /// A draft is taken, but loses its place.
     PlacelessDraft,
+    /// A list whose answer names its next page only by a link.
+    LinkedPages,
     /// A merge request without its head.
     Hollow,
     /// A rebase that stops at a conflict.

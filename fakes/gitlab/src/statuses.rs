@@ -8,13 +8,14 @@ use std::collections::BTreeMap;
 
 const STATES: [&str; 6] = ["pending", "running", "success", "failed", "canceled", "skipped"];
 
-pub fn list(state: &State, call: &Call<'_>, sha: &str) -> Reply {
+pub fn list(state: &State, call: &mut Call<'_>, sha: &str) -> Reply {
     let Some(sha) = call.repository().rev(sha) else { return not_found("Commit") };
     let mut newest: BTreeMap<&str, &Status> = BTreeMap::new();
     for status in state.statuses.iter().filter(|status| status.project == call.project && status.sha == sha) {
         newest.insert(&status.name, status);
     }
-    call.paged(newest.into_values().map(|status| shape::status(&call.base.url, status)).collect())
+    let items = newest.into_values().map(|status| shape::status(&call.base.url, status)).collect();
+    call.paged(items)
 }
 
 pub fn set(state: &mut State, call: &mut Call<'_>, sha: &str) -> Reply {

@@ -27,9 +27,11 @@ impl ReviewPull for GitLab {
                 continue;
             };
             let state = match event {
-                // An approval that was taken back, by us or by a push, is only a comment.
                 ReviewEvent::Approve if approvals.user_has_approved => ReviewState::Approved,
-                ReviewEvent::Approve | ReviewEvent::Comment | ReviewEvent::RequestChanges => ReviewState::Commented,
+                // An approval that was taken back, by us or by a push, is only a comment.
+                ReviewEvent::Approve | ReviewEvent::Comment => ReviewState::Commented,
+                // For GitLab a comment; that more was meant only the mark knows.
+                ReviewEvent::RequestChanges => ReviewState::ChangesRequested,
             };
             told_by_note |= state == ReviewState::Approved;
             reviews.push(Review {

@@ -11,7 +11,10 @@ use tribunal_core::ids::Sha;
 use tribunal_core::pull::capability::Capability;
 use tribunal_core::pull::facts::{AccountKind, CheckState, MergeMethod, MergeOrder, Mergeable, Permission, PullFilter};
 use tribunal_core::pull::fault::ForgeFault;
+use tribunal_core::pull::place::Project;
 use tribunal_core::pull::talk::{Emoji, NewComment, NewReview, NewStatus, ReactionTarget, ReviewEvent, ReviewState};
+use tribunal_forge::gitlab::{GitLab, Token};
+use tribunal_forge::http::pace::Pace;
 use tribunal_forge::port::{CheckCommit as _, Discuss as _, Issues as _, Merge as _, React as _, Read as _, ReviewPull as _};
 
 struct Request {
@@ -393,4 +396,28 @@ async fn an_old_server_can_less() {
     it.stage.server.with(|_, site| site.rules().version = "15.11.13".into());
     let old = it.stage.client(Who::Bot).capabilities().await.unwrap();
     assert!(!old.can(Capability::FileLevel) && old.can(Capability::Resolve), "{old:?}");
+}
+
+/// forges.md 4, paging: by the number of the next page, or by its link where there is no number.
+#[tokio::test]
+async fn pages_are_followed_in_both_ways() {
+    let it = request().await;
+    it.stage.seed_comments(it.number, 250).await;
+    let bot = it.stage.client(Who::Bot);
+    assert_eq!(bot.comments(it.number).await.unwrap().len(), 250);
+    arm(&it.stage, Quirk::LinkedPages, Times::Always);
+    assert_eq!(bot.comments(it.number).await.unwrap().len(), 250);
+}
+
+/// A token of `CI_JOB_TOKEN` reads, and claims nothing that it may not do.
+#[tokio::test]
+async fn a_job_only_reads() {
+    let it = request().await;
+    let project = Project { origin: it.stage.server.url(), path: PATH.into() };
+    let job = GitLab::new(project, Token::Job(token(Who::Bot)), Pace::NONE, None).unwrap();
+    assert_eq!(job.identity().await.unwrap().id, id(Who::Bot).to_string());
+    assert_eq!(job.pull(it.number).await.unwrap().head.sha, it.head);
+    let capabilities = job.capabilities().await.unwrap();
+    assert!(!capabilities.can(Capability::Approve) && !capabilities.can(Capability::CommitStatus), "{capabilities:?}");
+    assert!(matches!(job.comment(it.number, "x").await, Err(ForgeFault::Forbidden { .. })));
 }
