@@ -7,6 +7,7 @@ mod forges {
     mod faults;
     mod forgejo;
     mod gitea;
+    mod github;
     mod gitlab;
     mod story;
     mod town;

@@ -14,10 +14,15 @@ use tribunal_engine::local_book::LedgerBook;
 use tribunal_forge::detect::detect;
 use tribunal_forge::git::Repository;
 use tribunal_forge::gitea::{Flavour, Gitea};
+use tribunal_forge::github::app::App;
+use tribunal_forge::github::{self, Auth, GitHub};
 use tribunal_forge::gitlab::{GitLab, Token};
 use tribunal_forge::http::pace::Pace;
 use tribunal_forge::local::Local;
 use tribunal_forge::port::Forge;
+
+const APP_ID: &str = "TRIBUNAL_GITHUB_APP_ID";
+const APP_KEY: &str = "TRIBUNAL_GITHUB_APP_KEY";
 
 /// A forge, reached.
 pub struct Connected {
@@ -135,9 +140,28 @@ async fn client(
             Arc::new(Local::new(here.clone(), Arc::new(LedgerBook(ledger)), me))
         }
         ForgeKind::GitHub => {
-            return Err(Situation::new("no-forge", exit::USAGE, format!("{} is not reached yet", kind.name())));
+            let auth = match (app()?, token) {
+                (Some((issuer, pem)), _) => Auth::App(App::new(&issuer, &pem)?),
+                (None, Some(token)) => Auth::Token(token),
+                (None, None) => return Err(no_token(kind, project)),
+            };
+            let settings =
+                github::Settings { cache, pace: pace(project, Pace::GITHUB), ..github::Settings::new(project.clone(), auth) };
+            Arc::new(GitHub::new(settings)?)
         }
     })
+}
+
+/// A GitHub App, by its id and its private key: the key itself, or the file it is in.
+fn app() -> Result<Option<(String, String)>, Situation> {
+    let (Some(id), Some(key)) = (env(APP_ID), env(APP_KEY)) else { return Ok(None) };
+    if key.contains("-----BEGIN") {
+        return Ok(Some((id, key)));
+    }
+    let pem = std::fs::read_to_string(&key).map_err(|error| {
+        Situation::new("no-token", exit::FORGE, format!("{APP_KEY} names no key and no file that can be read: {error}"))
+    })?;
+    Ok(Some((id, pem)))
 }
 
 fn no_token(kind: ForgeKind, project: &Project) -> Situation {
@@ -173,6 +197,8 @@ async fn of_current_branch(forge: &dyn Forge, here: Option<&Repository>) -> Resu
 /// One key for one project, from a secret that stays the same.
 fn marker_key(project: &Project, token: Option<&str>) -> MarkerKey {
     let secret = env(MARKER_KEY_VARIABLE).filter(|value| !value.trim().is_empty());
-    let secret = secret.as_deref().or(token).unwrap_or_default();
+    // An app's tokens live for an hour; its key stays.
+    let app_key = app().ok().flatten().map(|(_, pem)| pem);
+    let secret = secret.as_deref().or(app_key.as_deref()).or(token).unwrap_or_default();
     MarkerKey::from_secret(&format!("{}\n{secret}", sha256_hex(project.host().as_bytes())))
 }
