@@ -9,5 +9,6 @@ pub mod examples;
 pub mod file;
 pub mod lines;
 pub mod load;
+mod old;
 pub mod scan;
 mod suppress;

@@ -10,6 +10,7 @@ use ast_grep_core::Matcher;
 use ast_grep_core::replacer::TemplateFix;
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use rayon::prelude::*;
+use regex::Regex;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 use tribunal_context::grammar::Grammar;
@@ -30,6 +31,7 @@ pub struct Rule {
     paths: PathFilter,
     pub lines: Option<LineMatcher>,
     pub check: Option<checks::Check>,
+    pub unless_removed: Option<Regex>,
 }
 
 /// The syntax rules of one language, indexed by the node kinds they can match.
@@ -117,7 +119,9 @@ impl Rule {
             None => None,
             Some(name) => Some(checks::by_name(name).ok_or_else(|| fail(format!("there is no check called `{name}`")))?),
         };
-        Ok(Self { origin, file, paths, lines, check })
+        let unless_removed =
+            file.unless_removed.as_deref().map(Regex::new).transpose().map_err(|error| fail(error.to_string()))?;
+        Ok(Self { origin, file, paths, lines, check, unless_removed })
     }
 
     pub fn looks_at(&self, path: &RepoPath, is_test: bool) -> bool {

@@ -50,6 +50,9 @@ pub struct RuleFile {
     /// Codes of other linters for the same problem. A line that suppresses one of them has been thought about and is left alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub suppressed_by: Vec<String>,
+    /// Where the lines that the change took away right there match this, it only rewrites what stood there: silent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unless_removed: Option<String>,
 
     /// An ast-grep rule object.
     #[serde(default, skip_serializing_if = "Option::is_none")]

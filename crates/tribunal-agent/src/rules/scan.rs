@@ -4,6 +4,7 @@
 
 use super::compile::{Rule, RuleSet, SyntaxRule, SyntaxRules};
 use super::load::RuleError;
+use super::old::{self, Found};
 use super::suppress;
 use ast_grep_core::matcher::MatcherExt;
 use ast_grep_core::replacer::Replacer;
@@ -13,6 +14,7 @@ use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use tribunal_context::grammar::Grammar;
+use tribunal_core::diff::apply::undo_hunks;
 use tribunal_core::diff::change::{AddedLines, Change, ChangedFile, FileContent, FileStatus, Origin};
 use tribunal_core::diff::language::{Language, is_prose_path, is_sample_path, is_test_path};
 use tribunal_core::findings::key::normalise_code;
@@ -96,33 +98,27 @@ fn scan_file(rules: &RuleSet, file: &ChangedFile) -> Result<(Vec<Claim>, Depth),
             claims.push(claim);
         }
     }
-    let lines_only = |claims| Ok((without_old_code(file, claims), Depth::Lines));
-    let Some(language) = file.language().filter(|_| !is_other_script(file)) else { return lines_only(claims) };
-    let Some(syntax) = rules.syntax_rules(language)? else { return lines_only(claims) };
-    if let Some(text) = file.new_text.as_deref().filter(|text| text.len() <= MAX_PARSED_BYTES) {
-        let added = file.added_numbers();
-        return Ok(match scan_text(&syntax, language.into(), text, &file.path, is_test, &added) {
-            Some(found) => {
-                claims.extend(found);
-                (without_old_code(file, claims), Depth::Syntax)
-            }
-            None => (without_old_code(file, claims), Depth::Lines),
-        });
-    }
-    Ok((without_old_code(file, claims), Depth::Lines))
+    let mut claims = old::without_moved_lines(file, claims);
+    let (found, depth) = scan_syntax(rules, file, is_test)?;
+    claims.extend(found);
+    Ok((old::without_rewritten(rules, file, claims), depth))
 }
 
-/// Code that stood in the file before, and was only moved or indented anew, is not this change's fault.
-fn without_old_code(file: &ChangedFile, claims: Vec<Claim>) -> Vec<Claim> {
-    if claims.is_empty() {
-        return claims;
-    }
-    let removed: BTreeSet<String> = file.removed_lines().map(|line| normalise_code(&line.text)).collect();
-    let is_old = |claim: &Claim| {
-        let mut lines = claim.evidence.lines().map(normalise_code).filter(|line| !line.is_empty()).peekable();
-        lines.peek().is_some() && lines.all(|line| removed.contains(&line))
+/// What the rules of the file's language say, where it can be parsed.
+fn scan_syntax(rules: &RuleSet, file: &ChangedFile, is_test: bool) -> Result<(Vec<Claim>, Depth), RuleError> {
+    let lines_only = Ok((Vec::new(), Depth::Lines));
+    let Some(language) = file.language().filter(|_| !is_other_script(file)) else { return lines_only };
+    let Some(syntax) = rules.syntax_rules(language)? else { return lines_only };
+    let Some(text) = file.new_text.as_deref().filter(|text| text.len() <= MAX_PARSED_BYTES) else { return lines_only };
+    let found = |text: &str, lines: &AddedLines| scan_text(&syntax, language.into(), text, &file.path, is_test, lines);
+    let Some(after) = found(text, &file.added_numbers()) else { return lines_only };
+    let removed: AddedLines = file.removed_lines().filter_map(|line| line.old_line).collect();
+    // Parsed a second time only where something was found and something was taken away.
+    let before = match after.is_empty() || removed.count() == 0 {
+        true => None,
+        false => undo_hunks(text, &file.hunks).and_then(|text| found(&text, &removed)),
     };
-    claims.into_iter().filter(|claim| !is_old(claim)).collect()
+    Ok((old::without_old(file, after, before.unwrap_or_default()), Depth::Syntax))
 }
 
 /// The line from which a Rust file holds its own tests.
@@ -144,22 +140,22 @@ fn is_other_script(file: &ChangedFile) -> bool {
                 && ["php", "python", "perl", "ruby", "node", "tclsh"].iter().any(|other| first.contains(other)))
 }
 
-/// Parses `text` and matches every rule at every node that touches an added line.
-pub fn scan_text(
+/// Parses `text` and matches every rule at every node that touches one of the lines `added`.
+fn scan_text(
     syntax: &SyntaxRules,
     grammar: Grammar,
     text: &str,
     path: &RepoPath,
     is_test: bool,
     added: &AddedLines,
-) -> Option<Vec<Claim>> {
+) -> Option<Vec<Found>> {
     if added.count() == 0 {
         return Some(Vec::new());
     }
     let document = StrDoc::try_new(text, grammar).ok()?;
     let tree = AstGrep::doc(document);
     let lines: Vec<&str> = text.lines().collect();
-    let mut claims = Vec::new();
+    let mut all = Vec::new();
     for node in tree.root().dfs() {
         let mut candidates = syntax.for_kind(node.kind_id()).peekable();
         if candidates.peek().is_none() {
@@ -177,13 +173,14 @@ pub fn scan_text(
                 && let Some(claim) = claim_of(candidate, &found, path, &lines, added)
                 && !is_silenced(&candidate.rule, &claim, &lines)
             {
-                claims.push(claim);
+                all.push(Found { claim, construct: normalise_code(&found.text()) });
             }
         }
     }
-    claims.sort_by(|a, b| (a.line_start, a.line_end, &a.rule).cmp(&(b.line_start, b.line_end, &b.rule)));
-    claims.dedup_by(|a, b| (a.line_start, a.line_end, &a.rule) == (b.line_start, b.line_end, &b.rule));
-    Some(claims)
+    let place = |found: &Found| (found.claim.line_start, found.claim.line_end, found.claim.rule.clone());
+    all.sort_by_key(place);
+    all.dedup_by_key(|found| place(found));
+    Some(all)
 }
 
 fn claim_of(
@@ -212,12 +209,15 @@ fn claim_of(
     Some(claim(&candidate.rule, path, start, end, evidence, fix))
 }
 
-/// Whether a linter's suppression stands on the lines of a claim, or above them.
+/// Whether someone has said on the lines of a claim, or above them, that this is meant.
 fn is_silenced(rule: &Rule, claim: &Claim, lines: &[&str]) -> bool {
     let (Some(start), Some(end)) = (claim.line_start, claim.line_end) else { return false };
     let above = lines.get(..start as usize - 1).unwrap_or_default();
     let own = lines.get(start as usize - 1..end as usize).unwrap_or_default();
+    let weighs_less = rule.file.test_severity.is_some();
     suppress::silences(&rule.file, own, above)
+        || is_test_path(&claim.file) && own.iter().any(|line| suppress::is_linter_data(line))
+        || weighs_less && is_sample_path(&claim.file) && suppress::gives_reason(above)
 }
 
 /// Widens the replacement of a node to whole lines, which is what a suggestion block can say.
@@ -267,29 +267,6 @@ pub fn claim(rule: &Arc<Rule>, path: &RepoPath, start: u32, end: u32, evidence: 
         reversible: file.reversible,
         rule: Some(file.id.clone()),
         fix,
-    }
-}
-
-#[cfg(test)]
-mod old_code {
-    use super::*;
-    use crate::rules::load;
-    use tribunal_core::diff::parse::parse_diff;
-
-    /// Issue 3, point 5: what was there before is not this change's fault, however it is indented now.
-    #[test]
-    fn code_that_was_only_moved_is_left_alone() {
-        let diff = |old: &str| {
-            let text = format!(
-                "diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n@@ -1,1 +1,2 @@\n-{old}\n+if x:\n+    requests.get(u, verify=False)\n"
-            );
-            let mut change = parse_diff(text.as_bytes()).unwrap();
-            change.files[0].new_text = Some("if x:\n    requests.get(u, verify=False)\n".into());
-            change
-        };
-        let rules = RuleSet::new(load::built_in().unwrap()).unwrap();
-        assert!(scan(&rules, &diff("requests.get(u, verify=False)"), |_| true).unwrap().claims.is_empty());
-        assert!(!scan(&rules, &diff("requests.get(u)"), |_| true).unwrap().claims.is_empty());
     }
 }
 

@@ -48,8 +48,33 @@ pub fn silences(rule: &RuleFile, own: &[&str], above: &[&str]) -> bool {
     own.iter().chain(over).any(|line| is_meant_for(rule, line))
 }
 
+/// What a linter's own tests expect of a line: `# [some-message]`, at times with the line or the version it is meant for.
+static EXPECTED: Pattern =
+    Pattern::new(r"#\s*[-+<>=.:\d]*\[[a-z][a-z0-9]*(?:-[a-z0-9]+)*(?:,\s*[a-z][a-z0-9]*(?:-[a-z0-9]+)*)*\]\s*$");
+
+/// Whether a line of a test folder is wrong on purpose, for a linter to find.
+pub fn is_linter_data(line: &str) -> bool {
+    EXPECTED.is_match(line)
+}
+
+/// Words by which a comment says why something is as it is.
+static REASON: Pattern =
+    Pattern::new(r"(?i)\b(?:since|because|unless|otherwise|so that|on purpose|deliberately|intentionally)\b");
+
+/// Whether a comment that ends right above the code gives a reason for it.
+pub fn gives_reason(above: &[&str]) -> bool {
+    const MAX_COMMENT_LINES: usize = 6;
+    let near = above.iter().rev().take(MAX_COMMENT_LINES).map(|line| line.trim());
+    if above.last().is_some_and(|line| line.trim_end().ends_with("*/")) {
+        // The text of a block comment may stand there without a mark.
+        let first = near.clone().position(|line| line.starts_with("/*"));
+        return first.is_some_and(|first| near.take(first + 1).any(|line| REASON.is_match(line)));
+    }
+    near.take_while(|line| stands_alone(line) && !line.starts_with('@')).any(|line| REASON.is_match(line))
+}
+
 /// A line without code of its own speaks about the next.
-fn stands_alone(line: &str) -> bool {
+pub fn stands_alone(line: &str) -> bool {
     let line = line.trim_start();
     ["//", "/*", "* ", "*/", "#", "--", "@", "<!--", "{/*"].iter().any(|start| line.starts_with(start))
 }
@@ -132,6 +157,26 @@ mod tests {
             assert!(!silences(&rule(&["rust"], &[code]), &["code();"], &[line, "other();"]), "{line}");
         }
         assert!(!silences(&rule(&["python"], &["B006"]), &["def g(a=[]):"], &["def f(a=[]): pass  # noqa: B006"]));
+    }
+
+    #[test]
+    fn the_test_data_of_a_linter_is_known_by_its_mark() {
+        for line in ["if x is 1:  # [some-message]", "x = []  # [one, two-words]", "def f(  # +1:[late]", "a()  # <3.12:[old]"] {
+            assert!(is_linter_data(line), "{line}");
+        }
+        for line in ["x = 1  # [Note] see below", "x = y[name]", "x = 1  # [TODO]", "x = 1  # see [name] there"] {
+            assert!(!is_linter_data(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_comment_gives_a_reason_right_above_the_code() {
+        assert!(gives_reason(&["b();", "/* off, because the host is", "   another */"]));
+        assert!(gives_reason(&["b();", "// The name does not fit,", "// since the host is another."]));
+        assert!(!gives_reason(&["// off, because", "b();"]));
+        assert!(!gives_reason(&["/* because */", "b();", "/* now the call */"]));
+        assert!(!gives_reason(&["// now the call"]));
+        assert!(!gives_reason(&[]));
     }
 
     #[test]

@@ -1,32 +1,43 @@
-//! Hunks applied to the old text give the new text: how a bare diff becomes whole files where the old ones are at hand.
+//! Hunks applied to the old text give the new text: how a bare diff becomes whole files where the old ones are at hand. Taken back
+//! from the new text, they give the old one.
 
 use super::change::{Hunk, Origin};
 
 /// The new text, or nothing if the hunks do not fit the old one.
 pub fn apply_hunks(old: &str, hunks: &[Hunk]) -> Option<String> {
-    let old_lines: Vec<&str> = old.lines().collect();
-    let mut new_lines: Vec<&str> = Vec::with_capacity(old_lines.len());
+    replace(old, hunks, |hunk| hunk.old_start, Origin::Removed, Origin::Added)
+}
+
+/// The old text, or nothing if the hunks do not fit the new one.
+pub fn undo_hunks(new: &str, hunks: &[Hunk]) -> Option<String> {
+    replace(new, hunks, |hunk| hunk.new_start, Origin::Added, Origin::Removed)
+}
+
+/// Takes the lines of `from` out of a text and puts those of `to` in.
+fn replace(text: &str, hunks: &[Hunk], start: fn(&Hunk) -> u32, from: Origin, to: Origin) -> Option<String> {
+    let lines: Vec<&str> = text.lines().collect();
+    let mut written: Vec<&str> = Vec::with_capacity(lines.len());
     let mut at = 0;
     for hunk in hunks {
-        let has_old = hunk.lines.iter().any(|line| line.origin != Origin::Added);
+        let start = start(hunk) as usize;
         // A hunk that only adds names the line it adds after.
-        let start = if has_old { (hunk.old_start as usize).checked_sub(1)? } else { hunk.old_start as usize };
-        new_lines.extend(old_lines.get(at..start)?);
+        let start = if hunk.lines.iter().any(|line| line.origin != to) { start.checked_sub(1)? } else { start };
+        written.extend(lines.get(at..start)?);
         at = start;
         for line in &hunk.lines {
-            if line.origin != Origin::Added {
-                if *old_lines.get(at)? != line.text {
+            if line.origin == Origin::Context || line.origin == from {
+                if *lines.get(at)? != line.text {
                     return None;
                 }
                 at += 1;
             }
-            if line.origin != Origin::Removed {
-                new_lines.push(&line.text);
+            if line.origin == Origin::Context || line.origin == to {
+                written.push(&line.text);
             }
         }
     }
-    new_lines.extend(old_lines.get(at..)?);
-    let mut text = new_lines.join("\n");
+    written.extend(lines.get(at..)?);
+    let mut text = written.join("\n");
     if !text.is_empty() {
         text.push('\n');
     }
@@ -44,5 +55,7 @@ mod tests {
         let hunks = &change.files[0].hunks;
         assert_eq!(apply_hunks("one\ntwo\nthree\nfour\nfive\n", hunks).unwrap(), "one\n2\nthree\nfour\nfive\nsix\n");
         assert_eq!(apply_hunks("other\n", hunks), None);
+        assert_eq!(undo_hunks("one\n2\nthree\nfour\nfive\nsix\n", hunks).unwrap(), "one\ntwo\nthree\nfour\nfive\n");
+        assert_eq!(undo_hunks("other\n", hunks), None);
     }
 }

@@ -5,10 +5,11 @@
 //! stated its rights before, and nothing in the change took the same right away.
 
 use super::pattern::Pattern;
-use super::workflow::{code, is_workflow};
+use super::workflow::{code, is_workflow, script_lines};
 use super::{Scope, whole_text};
 use tribunal_core::diff::change::{ChangedFile, DiffLine, FileStatus, Origin};
 use tribunal_core::findings::report::Claim;
+use tribunal_core::findings::scale::Severity;
 
 static ALL: Pattern = Pattern::new(r"^\s*permissions:\s*write-all\s*$");
 static PERMISSIONS: Pattern = Pattern::new(r"^\s*permissions:");
@@ -27,7 +28,13 @@ pub fn check(scope: &Scope<'_>) -> Vec<Claim> {
     let mut claims = Vec::new();
     for file in scope.files().filter(|file| is_workflow(file)) {
         let Some(text) = whole_text(file) else { continue };
-        claims.extend(file.added_lines().filter(|line| widens(file, &text, line)).map(|line| scope.claim(file, line)));
+        for line in file.added_lines().filter(|line| widens(file, &text, line)) {
+            let mut claim = scope.claim(file, line);
+            if TARGET.is_match(code(&line.text)) && runs_no_code(&text) {
+                claim.severity = Some(Severity::Question);
+            }
+            claims.push(claim);
+        }
     }
     claims
 }
@@ -59,6 +66,11 @@ fn widens(file: &ChangedFile, text: &[&str], line: &DiffLine) -> bool {
         && !states(&PUBLISHES)
 }
 
+/// A workflow of actions alone, without a checkout, as those are that only label or greet: nothing of the pull request is run.
+fn runs_no_code(text: &[&str]) -> bool {
+    !script_lines(text).contains(&true) && !text.iter().any(|line| code(line).contains("checkout"))
+}
+
 /// Whether the workflow of before limited its token: a statement that stands now and was not added, or one that was removed.
 fn stated_before(file: &ChangedFile, text: &[&str]) -> bool {
     let added = file.added_numbers();
@@ -72,4 +84,22 @@ fn calls_a_stranger(text: &[&str], line: &DiffLine) -> bool {
     let Some(index) = line.new_line.map(|number| number as usize - 1) else { return false };
     let around = text.get(index.saturating_sub(REACH)..text.len().min(index + REACH)).unwrap_or_default();
     around.iter().any(|line| FOREIGN.is_match(code(line)))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::{compile::RuleSet, examples::added, load::built_in, scan::scan};
+    use tribunal_core::findings::scale::Severity;
+
+    #[test]
+    fn a_workflow_that_runs_nothing_is_asked_about() {
+        let rules = RuleSet::new(built_in().unwrap()).unwrap();
+        let severity = |step: &str| {
+            let text = format!("on:\n- pull_request_target\njobs:\n  a:\n    steps:\n    - {step}\n");
+            scan(&rules, &added(".github/workflows/a.yml", &text), |_| true).unwrap().claims[0].severity
+        };
+        assert_eq!(severity("uses: actions/labeler@v5"), Some(Severity::Question));
+        assert_eq!(severity("run: make greet"), Some(Severity::Factual));
+        assert_eq!(severity("uses: actions/checkout@v4"), Some(Severity::Factual));
+    }
 }

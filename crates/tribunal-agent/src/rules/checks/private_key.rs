@@ -2,12 +2,15 @@
 //!
 //! Documentation shows keys with dots in them, parsers compare with the first line, and an encrypted key needs a passphrase that is
 //! elsewhere. A key is reported if its text decodes to a whole key. Keys come by the dozen, so one finding stands for a folder.
+//! A key that the change takes away elsewhere was only moved, and one whose comment says what it is for needs no question.
 
 use super::pattern::Pattern;
 use super::{MAX_LINE_BYTES, Scope};
-use std::collections::BTreeMap;
-use tribunal_core::diff::change::{ChangedFile, DiffLine, Origin};
+use crate::rules::suppress::stands_alone;
+use std::collections::{BTreeMap, BTreeSet};
+use tribunal_core::diff::change::{ChangedFile, DiffLine, Hunk, Origin};
 use tribunal_core::findings::report::Claim;
+use tribunal_core::findings::scale::Severity;
 
 static BEGIN: Pattern =
     Pattern::new(r"-----BEGIN (?:(?:RSA|EC|DSA|OPENSSH) )?PRIVATE KEY-----|-----BEGIN PGP PRIVATE KEY BLOCK-----");
@@ -18,6 +21,16 @@ static ESCAPE: Pattern = Pattern::new(r"\\+[rnt]");
 /// A key's own headers: `Proc-Type` says that it is encrypted, those of PGP say nothing.
 static HEADER: Pattern = Pattern::new(r"^(?:Version|Comment|Charset|Hash|MessageID): ");
 
+/// What people write next to a key that guards nothing.
+static HARMLESS: Pattern = Pattern::new(concat!(
+    r"(?i)\b(?:tests?|testing)(?: purposes?| use)? only\b",
+    r"|\bonly (?:be )?(?:used )?(?:for|in) (?:\w+ )?test(?:s|ing)?\b",
+    r"|\bdemonstration\b",
+    r"|\bnot (?:\w+ )?secure\b",
+));
+/// How far above a key such a comment may stand.
+const COMMENT_REACH: usize = 3;
+
 /// A key of 16,384 bits has some 300 lines.
 const MAX_KEY_LINES: usize = 400;
 /// How many names of files a finding lists.
@@ -25,16 +38,36 @@ const MAX_NAMES: usize = 5;
 
 pub fn check(scope: &Scope<'_>) -> Vec<Claim> {
     let mut folders: BTreeMap<&str, Vec<(&ChangedFile, &DiffLine)>> = BTreeMap::new();
+    // Read only where a key was added: most changes hold none.
+    let mut removed: Option<BTreeSet<String>> = None;
+    let mut called_harmless = BTreeSet::new();
     for file in scope.files() {
+        let is_aside = file.is_test() || file.is_sample() || file.is_prose();
         let folder = file.path.as_str().rsplit_once('/').map_or("", |(folder, _)| folder);
-        for line in keys(file) {
-            folders.entry(folder).or_default().push((file, line));
+        for key in keys(file, Origin::Added) {
+            let removed = removed.get_or_insert_with(|| {
+                let all = scope.change.files.iter().flat_map(|file| keys(file, Origin::Removed));
+                all.map(|key| key.base64).collect()
+            });
+            if removed.contains(&key.base64) || key.is_called_harmless && is_aside {
+                continue;
+            }
+            if key.is_called_harmless {
+                called_harmless.insert((&file.path, key.line.new_line));
+            }
+            folders.entry(folder).or_default().push((file, key.line));
         }
     }
     let mut claims = Vec::new();
     for keys in folders.into_values() {
-        let Some((file, line)) = keys.first() else { continue };
+        // The finding of a folder stands at a key that nobody has spoken about, if there is one.
+        let is_open = |(file, line): &&(&ChangedFile, &DiffLine)| !called_harmless.contains(&(&file.path, line.new_line));
+        let open = keys.iter().find(is_open);
+        let Some((file, line)) = open.or(keys.first()) else { continue };
         let mut claim = scope.claim(file, line);
+        if open.is_none() {
+            claim.severity = Some(Severity::Question);
+        }
         claim.details = told(&keys);
         claims.push(claim);
     }
@@ -62,27 +95,41 @@ fn told(keys: &[(&ChangedFile, &DiffLine)]) -> Option<String> {
     (!text.is_empty()).then(|| text.trim_end().to_owned())
 }
 
-/// The added lines at which a usable key begins.
-fn keys(file: &ChangedFile) -> Vec<&DiffLine> {
+/// A usable key in a diff.
+struct Key<'a> {
+    /// Where it begins.
+    line: &'a DiffLine,
+    base64: String,
+    /// A comment next to it says that nothing trusts it.
+    is_called_harmless: bool,
+}
+
+/// The usable keys that begin in added lines, or in removed ones.
+fn keys(file: &ChangedFile, origin: Origin) -> Vec<Key<'_>> {
+    file.hunks.iter().flat_map(|hunk| keys_of_hunk(hunk, origin)).collect()
+}
+
+fn keys_of_hunk(hunk: &Hunk, origin: Origin) -> Vec<Key<'_>> {
     let mut found = Vec::new();
-    for hunk in &file.hunks {
-        let new_side: Vec<&DiffLine> = hunk.lines.iter().filter(|line| line.new_line.is_some()).collect();
-        for (index, line) in new_side.iter().enumerate() {
-            if line.origin != Origin::Added || line.text.len() > MAX_LINE_BYTES {
-                continue;
-            }
-            let rest = || new_side[index + 1..].iter().take(MAX_KEY_LINES).map(|line| line.text.as_str());
-            let usable = if let Some(mark) = BEGIN.find(&line.text) {
-                is_usable(&read_pem(&line.text[mark.end()..], rest()))
-            } else if let Some(start) = BARE.group(&line.text) {
-                let start = line.text.find(start).unwrap_or(0);
-                is_whole_der(&decode(&read_strings(&line.text[start..], rest())).0)
-            } else {
-                false
-            };
-            if usable {
-                found.push(*line);
-            }
+    let side: Vec<&DiffLine> = hunk.lines.iter().filter(|line| line.origin == Origin::Context || line.origin == origin).collect();
+    for (index, line) in side.iter().enumerate() {
+        if line.origin != origin || line.text.len() > MAX_LINE_BYTES {
+            continue;
+        }
+        let rest = || side[index + 1..].iter().take(MAX_KEY_LINES).map(|line| line.text.as_str());
+        let base64 = if let Some(mark) = BEGIN.find(&line.text) {
+            let body = read_pem(&line.text[mark.end()..], rest());
+            is_usable(&body).then_some(body.base64)
+        } else if let Some(start) = BARE.group(&line.text) {
+            let start = line.text.find(start).unwrap_or(0);
+            Some(read_strings(&line.text[start..], rest())).filter(|text| is_whole_der(&decode(text).0))
+        } else {
+            None
+        };
+        if let Some(base64) = base64 {
+            let above = &side[index.saturating_sub(COMMENT_REACH)..index];
+            let is_called_harmless = above.iter().any(|line| stands_alone(&line.text) && HARMLESS.is_match(&line.text));
+            found.push(Key { line, base64, is_called_harmless });
         }
     }
     found
@@ -218,9 +265,17 @@ fn is_key(inner: &[u8]) -> bool {
     matches!(inner, [2, 1, 0 | 1, ..])
 }
 
-/// OpenSSH's own format, with no cipher.
+/// OpenSSH's own format: no cipher, no options for one, one key, its public part and, to the end, its private part.
 fn is_open_ssh(bytes: &[u8]) -> bool {
-    bytes.len() > 100 && bytes.starts_with(b"openssh-key-v1\0\0\0\0\x04none")
+    const HEAD: &[u8] = b"openssh-key-v1\0\0\0\0\x04none\0\0\0\x04none\0\0\0\0\0\0\0\x01";
+    let rest = bytes.strip_prefix(HEAD).and_then(after_string);
+    rest.and_then(after_string).is_some_and(<[u8]>::is_empty)
+}
+
+/// What follows a string that begins with its length.
+fn after_string(bytes: &[u8]) -> Option<&[u8]> {
+    let (length, rest) = bytes.split_first_chunk::<4>()?;
+    rest.get(u32::from_be_bytes(*length) as usize..).filter(|after| after.len() < rest.len())
 }
 
 /// A packet that holds a secret key.
@@ -241,7 +296,7 @@ mod tests {
     }
 
     fn count(code: &str) -> usize {
-        keys(&added("src/a.txt", code).files[0]).len()
+        keys(&added("src/a.txt", code).files[0], Origin::Added).len()
     }
 
     #[test]
@@ -261,13 +316,41 @@ mod tests {
         for name in ["tests/certs/b.key", "tests/other/c.key"] {
             change.files.extend(added(name, &pem("\n")).files);
         }
-        let files: Vec<_> = change.files.iter().map(|file| (file, keys(file)[0])).collect();
+        let files: Vec<_> = change.files.iter().map(|file| (file, keys(file, Origin::Added)[0].line)).collect();
         assert!(told(&files[..1]).unwrap().starts_with("Test material"));
         assert!(told(&files[..2]).unwrap().ends_with("This folder adds 2 keys: a.key, b.key."));
         let rules = crate::rules::compile::RuleSet::new(crate::rules::load::built_in().unwrap()).unwrap();
         let found = crate::rules::scan::scan(&rules, &change, |_| true).unwrap().claims;
         let places: Vec<&str> = found.iter().map(|claim| claim.file.as_str()).collect();
         assert_eq!(places, ["tests/certs/a.key", "tests/other/c.key"]);
+    }
+
+    fn places(change: &tribunal_core::diff::change::Change) -> Vec<(String, Option<Severity>)> {
+        let rules = crate::rules::compile::RuleSet::new(crate::rules::load::built_in().unwrap()).unwrap();
+        let claims = crate::rules::scan::scan(&rules, change, |_| true).unwrap().claims;
+        claims.into_iter().map(|claim| (claim.file.as_str().to_owned(), claim.severity)).collect()
+    }
+
+    #[test]
+    fn a_key_that_was_moved_is_not_new() {
+        let mut change = added("docs/new.rst", &pem("\n    "));
+        assert_eq!(places(&change).len(), 1);
+        let mut old = added("docs/old.cfg", &pem("\n")).files.remove(0);
+        for (number, line) in (1..).zip(&mut old.hunks[0].lines) {
+            (line.origin, line.old_line, line.new_line) = (Origin::Removed, Some(number), None);
+        }
+        change.files.push(old);
+        assert_eq!(places(&change), []);
+    }
+
+    #[test]
+    fn a_comment_may_say_that_a_key_guards_nothing() {
+        let code =
+            format!("// A fixture.\n// For testing purposes only, and not considered secure.\nvar key = `{}`\n", pem("\n"));
+        assert_eq!(places(&added("pkg/a_test.go", &code)), []);
+        assert_eq!(places(&added("pkg/a.go", &code)), [("pkg/a.go".to_owned(), Some(Severity::Question))]);
+        let far = code.replace("var key", "\n\n\nvar key");
+        assert_eq!(places(&added("pkg/a.go", &far)), [("pkg/a.go".to_owned(), Some(Severity::Blocker))]);
     }
 
     #[test]

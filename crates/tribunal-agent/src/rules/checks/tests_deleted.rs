@@ -42,20 +42,24 @@ pub fn check(scope: &Scope<'_>) -> Vec<Claim> {
         return Vec::new();
     }
     let evidence = Evidence::new(scope.change);
-    let mut claims = Vec::new();
-    let mut gone_files = 0;
+    let (mut claims, mut gone) = (Vec::new(), Vec::new());
     for tests in lost.chunk_by(|a, b| a.file.path == b.file.path) {
         let open: Vec<&Lost<'_>> = tests.iter().filter(|test| !evidence.explains(test)).collect();
         // Where most losses of a file have a reason, the rest belong to the same piece of work.
         if open.len() * 2 > tests.len() {
             let Some(test) = open.into_iter().find(|test| evidence.concerns(test)) else { continue };
-            gone_files += usize::from(test.file.status == FileStatus::Deleted);
-            // Whoever takes a whole suite away is asked once, not once for each of its files.
-            if test.file.status != FileStatus::Deleted || gone_files <= MOST_GONE_FILES {
-                claims.push(scope.claim(test.file, test.line));
-            }
+            let claim = scope.claim(test.file, test.line);
+            if test.file.status == FileStatus::Deleted { gone.push(claim) } else { claims.push(claim) }
         }
     }
+    // Whoever takes a whole suite away is asked once, not once for each of its files.
+    if gone.len() > MOST_GONE_FILES {
+        let count = gone.len();
+        gone.truncate(1);
+        gone[0].details =
+            Some(format!("{count} files of tests go in this change while their source stays; this asks about them all."));
+    }
+    claims.extend(gone);
     claims
 }
 
@@ -283,4 +287,32 @@ fn keys(text: &str) -> impl Iterator<Item = &str> {
 fn is_comment(text: &str) -> bool {
     let text = text.trim_start();
     text.starts_with("//") || text.starts_with("# ") || text.starts_with("/*") || text.starts_with("* ")
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::{compile::RuleSet, load::built_in, scan::scan};
+    use tribunal_core::diff::parse::parse_diff;
+
+    #[test]
+    fn a_whole_suite_that_goes_is_asked_about_once() {
+        let source = "diff --git a/cart.py b/cart.py\n--- a/cart.py\n+++ b/cart.py\n@@ -1,2 +1,2 @@\n def total(items):\n\
+                      -    return sum(items)\n+    return sum(items, 0)\n";
+        let gone = |name: &str| {
+            format!(
+                "diff --git a/tests/test_{name}.py b/tests/test_{name}.py\ndeleted file mode 100644\n--- a/tests/test_{name}.py\n\
+                 +++ /dev/null\n@@ -1,4 +0,0 @@\n-from cart import total\n-\n-def test_{name}():\n-    assert total([]) == 0\n"
+            )
+        };
+        let found = |names: &[&str]| {
+            let text = source.to_owned() + &names.iter().map(|name| gone(name)).collect::<String>();
+            let rules = RuleSet::new(built_in().unwrap()).unwrap();
+            let claims = scan(&rules, &parse_diff(text.as_bytes()).unwrap(), |_| true).unwrap().claims;
+            claims.into_iter().map(|claim| claim.details.unwrap_or_default()).collect::<Vec<_>>()
+        };
+        assert_eq!(found(&["none", "sum"]), ["", ""]);
+        let all = found(&["none", "sum", "tax"]);
+        assert_eq!(all.len(), 1, "{all:?}");
+        assert!(all[0].starts_with("3 files of tests go"), "{all:?}");
+    }
 }
