@@ -79,8 +79,12 @@ impl ReviewPull for Gitea {
             return self.tell(Method::POST, &path, Some(&json!({ "body": body })), &what).await;
         }
         let Some(line) = thread.line else { return Err(self.unsupported("a reply to a comment without a line")) };
-        let same_line = json!({ "path": thread.path, "body": body, position(thread.side): line });
         let first_review = thread.first().and_then(|first| first.review.as_deref());
+        let line = match first_review {
+            Some(review) if abilities.several_lines => self.first_line(number, review, thread).await?.unwrap_or(line),
+            Some(_) | None => line,
+        };
+        let same_line = json!({ "path": thread.path, "body": body, position(thread.side): line });
         if let (true, Some(review)) = (abilities.add_to_review, first_review) {
             let path = self.repo(&format!("/pulls/{number}/reviews/{review}/comments"));
             return self.tell(Method::POST, &path, Some(&same_line), &what).await;
@@ -121,6 +125,17 @@ impl Gitea {
             return Err(self.uncertain(format!("{what} was stored as a draft")));
         }
         Ok(stored)
+    }
+
+    /// A thread stands on the last of its lines, but the server knows it by the first.
+    async fn first_line(&self, number: u64, review: &str, thread: &Thread) -> Answered<Option<u32>> {
+        let path = self.repo(&format!("/pulls/{number}/reviews/{review}/comments"));
+        let comments: Vec<wire::LineComment> = self.http.get(&path, &format!("the comments of review {review}")).await?;
+        let first = comments.into_iter().find(|comment| comment.id.to_string() == thread.id);
+        Ok(first.map(|first| match thread.side {
+            Side::New => first.position,
+            Side::Old => first.original_position,
+        }))
     }
 
     /// The mark sits on one comment; the first one is where everybody looks for it.

@@ -10,7 +10,9 @@ use reqwest::Method;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tribunal_core::findings::anchor::Side;
+use tribunal_core::ids::Sha;
 use tribunal_core::pull::facts::{Account, AccountKind};
+use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::pull::talk::{NewComment, NewReview, Review, ReviewEvent, Submitted, Thread, ThreadComment};
 
 /// Enough for the largest conversation, and an end to a cursor that goes in circles.
@@ -63,7 +65,6 @@ struct CommentShape {
     body: String,
     created_at: String,
     url: String,
-    state: String,
     author: Option<Actor>,
     pull_request_review: Option<OfReview>,
 }
@@ -126,8 +127,8 @@ impl GitHub {
             next = self.next(page.info, &what)?;
         }
         let mut comments = Vec::new();
-        // What is pending nobody but us can see; it was not said yet.
-        for comment in said.into_iter().filter(|comment| comment.state != "PENDING") {
+        // Pending ones too, which nobody but us can see: whose they are must be known before a draft is thrown away.
+        for comment in said {
             comments.push(ThreadComment {
                 id: comment.full_database_id.ok_or_else(|| self.hollow("a comment without an id"))?,
                 author: account(comment.author),
@@ -158,6 +159,34 @@ impl GitHub {
             Some(is) if is == wanted => Ok(()),
             Some(_) | None => Err(self.hollow(format!("{name} was answered without the thread it should have changed"))),
         }
+    }
+}
+
+impl GitHub {
+    /// Which of these comments GitHub would not put on their lines. Found by halves, as drafts that nobody sees and that are removed
+    /// again; so the review itself is still one.
+    async fn unplaceable(&self, number: u64, commit: &Sha, comments: &[Value]) -> Answered<Vec<usize>> {
+        let path = self.path(&format!("/pulls/{number}/reviews"));
+        let what = format!("a draft on {number}");
+        let mut found = Vec::new();
+        let mut open = vec![(0, comments.len())];
+        while let Some((from, to)) = open.pop() {
+            let body = json!({ "commit_id": commit, "comments": comments[from..to] });
+            match self.write(Phase::Publish, Method::POST, &path, Some(&body), &what).await {
+                Ok(answer) => {
+                    let draft: ReviewShape = self.made(&answer, &what)?;
+                    self.delete_pending(number, &draft.id.to_string()).await?;
+                }
+                Err(ForgeFault::Refused { status: 422, .. }) if to - from == 1 => found.push(from),
+                Err(ForgeFault::Refused { status: 422, .. }) => {
+                    let middle = from + (to - from) / 2;
+                    open.extend([(from, middle), (middle, to)]);
+                }
+                Err(fault) => return Err(fault),
+            }
+        }
+        found.sort_unstable();
+        Ok(found)
     }
 }
 
@@ -207,10 +236,19 @@ impl ReviewPull for GitHub {
         }
         let what = format!("a review of {number}");
         let path = self.path(&format!("/pulls/{number}/reviews"));
-        let answer = self.write(Phase::Publish, Method::POST, &path, Some(&body), &what).await?;
+        let mut refused = Vec::new();
+        let answer = match self.write(Phase::Publish, Method::POST, &path, Some(&body), &what).await {
+            // Taken whole, or refused whole; the refusal does not say which comment it is about.
+            Err(ForgeFault::Refused { status: 422, .. }) if !comments.is_empty() => {
+                refused = self.unplaceable(number, &review.commit, &comments).await?;
+                let placed = comments.iter().enumerate().filter(|(at, _)| !refused.contains(at)).map(|(_, comment)| comment);
+                body["comments"] = placed.cloned().collect();
+                self.write(Phase::Publish, Method::POST, &path, Some(&body), &what).await?
+            }
+            other => other?,
+        };
         let shape: ReviewShape = self.made(&answer, &what)?;
-        // Taken whole, or refused whole: GitHub leaves nothing out.
-        Ok(Submitted { review: shape.id.to_string(), url: shape.html_url, refused: Vec::new() })
+        Ok(Submitted { review: shape.id.to_string(), url: shape.html_url, refused })
     }
 
     async fn delete_pending(&self, number: u64, review: &str) -> Answered<()> {

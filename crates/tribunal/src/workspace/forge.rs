@@ -2,7 +2,9 @@
 
 use super::Person;
 use crate::situation::{Situation, exit};
+use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 use tribunal_agent::model::key;
 use tribunal_core::findings::key::sha256_hex;
 use tribunal_core::policy::config::ForgeConfig;
@@ -83,12 +85,32 @@ fn no_forge() -> Situation {
         .help("give the address as in the browser, or owner/name#number")
 }
 
+/// A host rarely changes what it runs; it is asked once a day.
+const KNOWN_FOR: Duration = Duration::from_secs(24 * 3600);
+
+/// What runs there. The shape of an address tells some apart; others are asked.
 async fn kind_of(project: &Project, hint: Option<Hint>, config: &ForgeConfig) -> Result<ForgeKind, Situation> {
     match (config.kind, hint) {
-        (Some(kind), _) => Ok(kind),
-        (None, Some(Hint::GitLab)) => Ok(ForgeKind::GitLab),
-        (None, _) => Ok(detect(&project.origin).await?),
+        (Some(kind), _) => return Ok(kind),
+        (None, Some(Hint::GitLab)) => return Ok(ForgeKind::GitLab),
+        (None, Some(Hint::GitHub)) => return Ok(ForgeKind::GitHub),
+        (None, Some(Hint::GiteaOrForgejo) | None) => {}
     }
+    let file = Person::here().cache.join("forges").join(&sha256_hex(project.origin.as_bytes())[..32]);
+    if let Some(kind) = remembered(&file) {
+        return Ok(kind);
+    }
+    let kind = detect(&project.origin).await?;
+    // A cache that cannot be written costs a request each time, nothing else.
+    let _ = file.parent().map(std::fs::create_dir_all);
+    let _ = serde_json::to_vec(&kind).map(|bytes| std::fs::write(&file, bytes));
+    Ok(kind)
+}
+
+fn remembered(file: &Path) -> Option<ForgeKind> {
+    let age = std::fs::metadata(file).ok()?.modified().ok()?.elapsed().ok()?;
+    let bytes = std::fs::read(file).ok().filter(|_| age < KNOWN_FOR)?;
+    serde_json::from_slice(&bytes).ok()
 }
 
 fn token(kind: ForgeKind, project: &Project, config: &ForgeConfig) -> Result<Option<String>, Situation> {

@@ -147,16 +147,6 @@ async fn tokens_that_may_not() {
     assert!(town.stickies(number).await.is_empty() && town.threads(number).await.is_empty());
 }
 
-/// Issue 5, build 4: a fork that was deleted is read like any other.
-#[tokio::test(flavor = "multi_thread")]
-async fn a_lost_fork_is_reviewed() {
-    let Some((town, stage)) = town().await else { return };
-    let number = stage.open_pull_from_lost_fork().await.unwrap();
-    let said = town.run(&["review", &town.address(number), "--format", "json"]).ended(0);
-    assert_eq!(said.json()["outcome"], "clean");
-    assert_eq!(town.stickies(number).await.len(), 1);
-}
-
 /// Issue 5, build 5: what was not reviewed is not green.
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_to_review_is_not_green() {

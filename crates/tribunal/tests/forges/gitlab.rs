@@ -34,4 +34,5 @@ stories!(
     a_receipt_is_posted_elsewhere,
     a_dry_run_posts_nothing,
     odd_pull_requests,
+    a_lost_fork,
 );

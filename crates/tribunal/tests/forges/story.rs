@@ -3,7 +3,7 @@
 use super::town::{Machine, Town, assert_no_repetition};
 use forge_conformance::Who;
 use tribunal_core::pull::capability::Capability;
-use tribunal_core::pull::facts::CheckState;
+use tribunal_core::pull::facts::{CheckState, PullState};
 use tribunal_core::pull::talk::Thread;
 
 const UNSAFE: &str = "import yaml\n\n\ndef load(text):\n    return yaml.load(text)\n";
@@ -215,4 +215,18 @@ pub async fn odd_pull_requests(town: &Town) {
     town.review(number);
     assert_eq!(town.stickies(number).await.len(), 1);
     assert_eq!(town.threads(number).await.len(), 1);
+}
+
+/// forges.md 8, quirk 20: the fork is gone. Where the forge keeps the pull request open, it is reviewed like any other.
+pub async fn a_lost_fork(town: &Town) {
+    let Some(number) = town.stage.open_pull_from_lost_fork().await else { return };
+    let pull = town.stage.forge_as(Who::Bot).pull(number).await.unwrap();
+    let said = town.run(&["review", &town.address(number), "--format", "json"]);
+    if pull.state == PullState::Open {
+        assert!(said.code == 0 || said.code == 1, "{said:?}");
+        assert_eq!(town.stickies(number).await.len(), 1);
+    } else {
+        assert!(said.ended(2).stderr.contains("is closed"));
+        assert!(town.stickies(number).await.is_empty());
+    }
 }
