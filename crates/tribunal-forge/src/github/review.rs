@@ -65,6 +65,7 @@ struct CommentShape {
     body: String,
     created_at: String,
     url: String,
+    state: String,
     author: Option<Actor>,
     pull_request_review: Option<OfReview>,
 }
@@ -127,8 +128,8 @@ impl GitHub {
             next = self.next(page.info, &what)?;
         }
         let mut comments = Vec::new();
-        // Pending ones too, which nobody but us can see: whose they are must be known before a draft is thrown away.
-        for comment in said {
+        // What is pending nobody but us can see; it was not said yet.
+        for comment in said.into_iter().filter(|comment| comment.state != "PENDING") {
             comments.push(ThreadComment {
                 id: comment.full_database_id.ok_or_else(|| self.hollow("a comment without an id"))?,
                 author: account(comment.author),
@@ -221,6 +222,16 @@ impl ReviewPull for GitHub {
             }
         }
         Err(self.hollow(format!("{what} have more than {MAX_PAGES} pages")))
+    }
+
+    async fn drafted(&self, number: u64, review: &str) -> Answered<Vec<String>> {
+        #[derive(Deserialize)]
+        struct Drafted {
+            body: String,
+        }
+        let path = self.path(&format!("/pulls/{number}/reviews/{}/comments?per_page=100", segment(review)));
+        let drafted: Vec<Drafted> = self.pages(&path, &format!("the draft {review}")).await?;
+        Ok(drafted.into_iter().map(|comment| comment.body).collect())
     }
 
     async fn submit(&self, number: u64, review: &NewReview) -> Answered<Submitted> {
