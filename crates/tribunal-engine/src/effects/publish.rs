@@ -187,6 +187,10 @@ impl Posting<'_> {
                     self.shortfall(format!("no inline comments: {fault}"));
                     return Ok(Some(fault));
                 }
+                // A fork's commit is in no branch of the project, and some forges then know of no place for a status.
+                (Write::Status { .. } | Write::CheckRun { .. }, ForgeFault::NotFound { .. }) => {
+                    self.shortfall(format!("no status: {fault}"));
+                }
                 (Write::Status { .. } | Write::CheckRun { .. }, fault) if !fault.may_pass() => {
                     self.shortfall(format!("no status: {fault}"));
                     self.status_fault = Some(fault.clone());

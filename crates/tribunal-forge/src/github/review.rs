@@ -153,6 +153,25 @@ impl GitHub {
         }))
     }
 
+    async fn thread_shapes(&self, number: u64) -> Answered<Vec<ThreadShape>> {
+        let (owner, name) = self.project.owner_and_name();
+        let what = format!("threads of {number}");
+        let mut threads = Vec::new();
+        let mut after = None;
+        for _ in 0..MAX_PAGES {
+            let variables = json!({ "owner": owner, "name": name, "number": number, "after": after });
+            let said: OfRepository = self.query(graphql::THREADS, variables, &what).await?;
+            let pull = said.repository.and_then(|repository| repository.pull);
+            let page = pull.ok_or_else(|| self.hollow(format!("{what}: no pull request")))?.threads;
+            threads.extend(page.nodes);
+            after = self.next(page.info, &what)?;
+            if after.is_none() {
+                return Ok(threads);
+            }
+        }
+        Err(self.hollow(format!("{what} have more than {MAX_PAGES} pages")))
+    }
+
     async fn set_resolved(&self, document: &str, name: &str, thread: &Thread, wanted: bool) -> Answered<()> {
         let said: Value =
             self.mutate(document, json!({ "thread": thread.id }), &format!("the thread on {}", thread.path)).await?;
@@ -204,34 +223,22 @@ impl ReviewPull for GitHub {
     }
 
     async fn threads(&self, number: u64) -> Answered<Vec<Thread>> {
-        let (owner, name) = self.project.owner_and_name();
-        let what = format!("threads of {number}");
         let mut threads = Vec::new();
-        let mut after = None;
-        for _ in 0..MAX_PAGES {
-            let variables = json!({ "owner": owner, "name": name, "number": number, "after": after });
-            let said: OfRepository = self.query(graphql::THREADS, variables, &what).await?;
-            let pull = said.repository.and_then(|repository| repository.pull);
-            let page = pull.ok_or_else(|| self.hollow(format!("{what}: no pull request")))?.threads;
-            for shape in page.nodes {
-                threads.extend(self.thread(shape).await?);
-            }
-            after = self.next(page.info, &what)?;
-            if after.is_none() {
-                return Ok(threads);
-            }
+        for shape in self.thread_shapes(number).await? {
+            threads.extend(self.thread(shape).await?);
         }
-        Err(self.hollow(format!("{what} have more than {MAX_PAGES} pages")))
+        Ok(threads)
     }
 
+    /// From the threads, of which our own pending comments are part.
     async fn drafted(&self, number: u64, review: &str) -> Answered<Vec<String>> {
-        #[derive(Deserialize)]
-        struct Drafted {
-            body: String,
-        }
-        let path = self.path(&format!("/pulls/{number}/reviews/{}/comments?per_page=100", segment(review)));
-        let drafted: Vec<Drafted> = self.pages(&path, &format!("the draft {review}")).await?;
-        Ok(drafted.into_iter().map(|comment| comment.body).collect())
+        let is_of = |comment: &CommentShape| {
+            let of = comment.pull_request_review.as_ref().and_then(|of| of.full_database_id.as_deref());
+            comment.state == "PENDING" && of == Some(review)
+        };
+        let shapes = self.thread_shapes(number).await?;
+        let comments = shapes.into_iter().flat_map(|shape| shape.comments.nodes);
+        Ok(comments.filter(is_of).map(|comment| comment.body).collect())
     }
 
     async fn submit(&self, number: u64, review: &NewReview) -> Answered<Submitted> {
