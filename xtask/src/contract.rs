@@ -65,7 +65,8 @@ fn judge(end: &str) -> Result<Vec<String>> {
 
 /// A name in the list of `stories!`, a macro that makes a test of each.
 fn told_on_each_forge(lines: &[&str], name: &str) -> bool {
-    let makes_tests = lines.iter().skip_while(|line| !line.starts_with("macro_rules! stories")).any(|line| line.contains("#[tokio::test"));
+    let makes_tests =
+        lines.iter().skip_while(|line| !line.starts_with("macro_rules! stories")).any(|line| line.contains("#[tokio::test"));
     let listed = lines.iter().skip_while(|line| **line != "stories!(").take_while(|line| **line != ");");
     makes_tests && listed.into_iter().any(|line| line.trim_end_matches(',') == name)
 }

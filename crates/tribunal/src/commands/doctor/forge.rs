@@ -47,7 +47,7 @@ async fn on_server(standing: &Standing, here: &Repository, config: &ForgeConfig)
     let filter = PullFilter { head_branch: Some(branch.clone().unwrap_or_else(|| "HEAD".into())), ..PullFilter::default() };
     let (capabilities, me, pulls) = tokio::join!(forge.capabilities(), forge.identity(), forge.pulls(&filter));
     let mut lines = Vec::new();
-    match (&capabilities, pulls) {
+    match (&capabilities, &pulls) {
         (Err(fault), _) | (_, Err(fault)) => lines.push(failed(&name, &Situation::from(fault.clone()))),
         (Ok(able), Ok(pulls)) => {
             let version = if able.version.is_empty() { String::new() } else { format!(" {}", able.version) };
