@@ -35,4 +35,5 @@ stories!(
     a_dry_run_posts_nothing,
     odd_pull_requests,
     a_lost_fork,
+    the_doctor_looks,
 );

@@ -230,3 +230,29 @@ pub async fn a_lost_fork(town: &Town) {
         assert!(town.stickies(number).await.is_empty());
     }
 }
+
+/// `tribunal doctor` in a checkout: which forge, whom the token speaks for, what is done in another way; and a wrong token.
+pub async fn the_doctor_looks(town: &Town) {
+    let checkout = town.machine.folder().join("checkout");
+    let remote = format!("{}/{}.git", town.origin, town.path);
+    let init = [vec!["init", "-q", "checkout"], vec!["-C", "checkout", "remote", "add", "origin", &remote]];
+    for words in init {
+        let mut git = std::process::Command::new("git");
+        assert!(git.args(&words).current_dir(town.machine.folder()).status().unwrap().success());
+    }
+    let doctor = |who: Who| town.command(&town.machine, who, &["doctor"]).current_dir(&checkout).output().unwrap();
+    let bot = town.stage.forge_as(Who::Bot);
+    let (able, me) = (bot.capabilities().await.unwrap(), bot.identity().await.unwrap());
+    let said = super::town::Said::of(doctor(Who::Bot));
+    assert!(said.stdout.contains(&format!("✓ forge: {}", able.kind.name())), "{}", said.stdout);
+    assert!(said.stdout.contains(&format!("✓ the token in TRIBUNAL_TOKEN speaks for {}", me.login)), "{}", said.stdout);
+    for capability in Capability::ALL.into_iter().filter(|capability| *capability != Capability::ConditionalRequests) {
+        let line = format!("- no {} there: {}", capability.words(), capability.fall_back());
+        assert_eq!(said.stdout.contains(&line), !able.can(capability), "{capability:?} in {}", said.stdout);
+    }
+    let wrong =
+        town.command(&town.machine, Who::Bot, &["doctor"]).env("TRIBUNAL_TOKEN", "0123456789").current_dir(&checkout).output();
+    let said = super::town::Said::of(wrong.unwrap()).ended(2);
+    assert!(said.stdout.contains("✗ the token in TRIBUNAL_TOKEN: "), "{}", said.stdout);
+    assert!(!said.stdout.contains("0123456789"), "the token was shown: {}", said.stdout);
+}
