@@ -1,13 +1,18 @@
-//! Reference pages that are made from what they describe, so that they cannot drift: commands, exit codes, rules, roles, schemas.
+//! Reference pages that are made from what they describe, so that they cannot drift: commands, exit codes, rules, roles, schemas,
+//! and the table of what each forge can do.
 
 use crate::root;
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 use tribunal_agent::rules::file::{Example, RuleFile};
 use tribunal_agent::rules::load;
 use tribunal_core::findings::role::built_in_roles;
+use tribunal_core::pull::capability::Capability;
+use tribunal_forge::gitea::Flavour;
+use tribunal_forge::gitlab::Token;
+use tribunal_forge::{gitea, github, gitlab, local};
 
 pub fn run(check: bool) -> Result<()> {
     let pages = pages()?;
@@ -24,6 +29,12 @@ pub fn run(check: bool) -> Result<()> {
             fs::write(&path, text)?;
         }
     }
+    if let Some(text) = stale_capabilities()? {
+        stale.push("../forges.md (the table of capabilities)".to_owned());
+        if !check {
+            fs::write(root().join(FORGES), text)?;
+        }
+    }
     for old in leftovers(&pages)? {
         stale.push(format!("{} (no longer generated)", old.display()));
         if !check {
@@ -31,10 +42,54 @@ pub fn run(check: bool) -> Result<()> {
         }
     }
     if check && !stale.is_empty() {
-        bail!("docs/reference is stale, run `cargo xtask docs`:\n  {}", stale.join("\n  "));
+        bail!("what is generated in docs/ is stale, run `cargo xtask docs`:\n  {}", stale.join("\n  "));
     }
     eprintln!("docs: {} generated pages, {} {}", pages.len(), stale.len(), if check { "stale" } else { "written" });
     Ok(())
+}
+
+const FORGES: &str = "docs/forges.md";
+const TABLE_BEGINS: &str = "<!-- made by `cargo xtask docs` from what each client claims -->\n";
+const TABLE_ENDS: &str = "<!-- end of what is made -->\n";
+
+/// The page on forges with its table as it should be, if it is not so.
+fn stale_capabilities() -> Result<Option<String>> {
+    let page = fs::read_to_string(root().join(FORGES)).with_context(|| format!("{FORGES} is missing"))?;
+    let parts = page.split_once(TABLE_BEGINS).and_then(|(before, rest)| Some((before, rest.split_once(TABLE_ENDS)?.1)));
+    let (before, after) = parts.with_context(|| format!("{FORGES} has no place for the table of capabilities"))?;
+    let made = format!("{before}{TABLE_BEGINS}{}{TABLE_ENDS}{after}", capabilities());
+    Ok((made != page).then_some(made))
+}
+
+/// Rows: what a forge may be able to do. A cell is a tick, or what is done instead.
+fn capabilities() -> String {
+    let access = Token::Access("a token".into());
+    let columns = [
+        ("GitHub", github::capabilities_of(false, true)),
+        ("GitLab", gitlab::capabilities_of(&access, "19.0.0")),
+        ("Gitea 1.27", gitea::capabilities_of(Flavour::Gitea, "1.27.0").can),
+        ("Forgejo 16", gitea::capabilities_of(Flavour::Forgejo, "16.0.0+gitea-1.22.0").can),
+        ("local", local::capabilities_of()),
+    ];
+    let as_app = github::capabilities_of(true, false);
+    let titles: Vec<&str> = columns.iter().map(|(title, _)| *title).collect();
+    let mut text = format!("| | {} |\n| --- |{}\n", titles.join(" | "), " --- |".repeat(titles.len()));
+    for capability in Capability::ALL {
+        let cells: Vec<String> = columns
+            .iter()
+            .map(|(title, can)| {
+                let is_app = (*title == "GitHub").then(|| as_app.contains(&capability));
+                match (can.contains(&capability), is_app) {
+                    (true, Some(false)) => format!("✔; with an App {}", capability.fall_back()),
+                    (false, Some(true)) => format!("with an App ✔; else {}", capability.fall_back()),
+                    (true, _) => "✔".to_owned(),
+                    (false, _) => capability.fall_back().to_owned(),
+                }
+            })
+            .collect();
+        text.push_str(&format!("| {} | {} |\n", capability.words(), cells.join(" | ")));
+    }
+    text
 }
 
 fn leftovers(pages: &BTreeMap<String, String>) -> Result<Vec<PathBuf>> {

@@ -29,6 +29,8 @@ use tribunal_core::pull::desk::{Desk, Done, Live, Subject, apply};
 use tribunal_core::pull::facts::{Account, AccountKind};
 use tribunal_core::pull::place::Project;
 
+pub use read::capabilities_of;
+
 /// Each try means that somebody else got through, so this many are a crowd.
 const TRIES: u32 = 200;
 

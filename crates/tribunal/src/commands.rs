@@ -38,7 +38,7 @@ pub fn dispatch(cli: Cli) -> Result<u8, Situation> {
         Command::Replay { run, output } => block_on(history::replay(&run, &output)),
         Command::Compare { before, after, format } => block_on(compare::run(&before, &after, format)),
         Command::Init { dry_run, force } => init::run(dry_run, force),
-        Command::Doctor => doctor::run(),
+        Command::Doctor => block_on(doctor::run()),
         Command::Agents { command: None, format } => agents::list(format),
         Command::Agents { command: Some(AgentsCommand::Test { name }), .. } => block_on(agents::test(name)),
         Command::Spend { by, format } => block_on(spend::run(by, format)),

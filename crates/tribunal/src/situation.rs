@@ -268,7 +268,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("rules-changed", "A run can only be resumed under the rules it began with."),
     (
         "head-moved",
-        "A resumed run was finished for the head it began with, which is no longer the present one. Nothing is green.",
+        "Somebody pushed while it was reviewed, or since an interrupted run began. Nothing is posted about a head that is gone, and nothing is green.",
     ),
     ("interrupted", "The run was interrupted. What was done is kept; `tribunal review --resume` goes on."),
     ("not-trusted", "The checkout's own configuration was shown and not trusted; the base's stays in force."),

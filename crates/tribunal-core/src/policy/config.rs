@@ -36,7 +36,7 @@ pub struct Config {
     pub agents: BTreeMap<AgentName, AgentConfig>,
     #[serde(default)]
     pub rules: RulesConfig,
-    /// The forge that pull requests are on. `api`, `token` and `use_cli` only count in your own configuration.
+    /// The forge that pull requests are on. Counts in your own configuration and in the environment only.
     #[serde(default)]
     pub forge: ForgeConfig,
     #[serde(default)]

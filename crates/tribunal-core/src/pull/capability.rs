@@ -62,7 +62,7 @@ impl Capability {
             Capability::Suggestions => "suggestions to apply",
             Capability::Reply => "replies inside a thread",
             Capability::Resolve => "resolving threads",
-            Capability::Outdated => "knows outdated threads",
+            Capability::Outdated => "notice of outdated threads",
             Capability::CommitStatus => "commit status",
             Capability::Annotations => "check runs with annotations",
             Capability::Approve => "approvals",
@@ -79,7 +79,7 @@ impl Capability {
         match self {
             Capability::OneCallReview => "comments are drafted one by one and published together",
             Capability::MultiLine => "the comment stands on the last line and names the range",
-            Capability::FileLevel => "the finding is written out in the body of the review",
+            Capability::FileLevel => "the finding is written out in the summary comment",
             Capability::Suggestions => "the fix is shown as a code block",
             Capability::Reply => "a comment of its own on the same line, which the forge shows in the same conversation",
             Capability::Resolve => "the reply says that it is fixed; the thread stays open for a person",

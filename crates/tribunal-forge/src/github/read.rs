@@ -23,6 +23,16 @@ struct Meta {
     installed_version: Option<String>,
 }
 
+/// What GitHub can do for a token. Only an App makes check runs, and a tag is worth nothing to a token that is new in every run.
+pub fn capabilities_of(is_app: bool, keeps_tags: bool) -> BTreeSet<Capability> {
+    let left_out = |capability: &Capability| match capability {
+        Capability::Annotations => !is_app,
+        Capability::ConditionalRequests => !keeps_tags,
+        _ => false,
+    };
+    Capability::ALL.into_iter().filter(|capability| !left_out(capability)).collect()
+}
+
 #[async_trait]
 impl Read for GitHub {
     fn project(&self) -> &Project {
@@ -36,13 +46,7 @@ impl Read for GitHub {
         } else {
             self.get::<Meta>("/meta", "the server's version").await?.installed_version.unwrap_or_default()
         };
-        let mut can: BTreeSet<Capability> = Capability::ALL.into_iter().collect();
-        if !self.sessions.is_app() {
-            can.remove(&Capability::Annotations);
-        }
-        if !self.sessions.keeps_tags() {
-            can.remove(&Capability::ConditionalRequests);
-        }
+        let can = capabilities_of(self.sessions.is_app(), self.sessions.keeps_tags());
         Ok(Capabilities { kind: ForgeKind::GitHub, version, can, body_limit: BODY_LIMIT })
     }
 

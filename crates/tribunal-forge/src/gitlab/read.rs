@@ -192,7 +192,6 @@ impl GitLab {
     }
 
     async fn find_capabilities(&self) -> Answered<Capabilities> {
-        use Capability as C;
         let version = match (&self.token, self.http.get::<Version>("/version", "the version").await) {
             (_, Ok(found)) => found.version,
             // A job may not ask.
@@ -202,8 +201,19 @@ impl GitLab {
             ) => String::new(),
             (_, Err(fault)) => return Err(fault),
         };
-        let mut can = match &self.token {
-            Token::Access(_) => BTreeSet::from([
+        let can = capabilities_of(&self.token, &version);
+        Ok(Capabilities { kind: ForgeKind::GitLab, version, can, body_limit: BODY_LIMIT })
+    }
+}
+
+/// What a GitLab of this version can do for a token.
+pub fn capabilities_of(token: &Token, version: &str) -> BTreeSet<Capability> {
+    use Capability as C;
+    match token {
+        Token::Job(_) => BTreeSet::from([C::Outdated]),
+        Token::Access(_) => {
+            let since_16_4 = Some(C::FileLevel).filter(|_| release(version) >= Some(FILE_LEVEL_SINCE));
+            let always = [
                 C::MultiLine,
                 C::Suggestions,
                 C::Reply,
@@ -215,13 +225,9 @@ impl GitLab {
                 C::GuardedMerge,
                 C::UpdateBranch,
                 C::Issues,
-            ]),
-            Token::Job(_) => BTreeSet::from([C::Outdated]),
-        };
-        if matches!(self.token, Token::Access(_)) && release(&version) >= Some(FILE_LEVEL_SINCE) {
-            can.insert(C::FileLevel);
+            ];
+            always.into_iter().chain(since_16_4).collect()
         }
-        Ok(Capabilities { kind: ForgeKind::GitLab, version, can, body_limit: BODY_LIMIT })
     }
 }
 

@@ -18,6 +18,11 @@ use tribunal_core::pull::place::{ForgeKind, Project};
 /// What a server would have to offer, or a button in a browser.
 const CANNOT: [Capability; 3] = [Capability::Annotations, Capability::ConditionalRequests, Capability::Suggestions];
 
+/// What any git repository can do.
+pub fn capabilities_of() -> BTreeSet<Capability> {
+    Capability::ALL.into_iter().filter(|able| !CANNOT.contains(able)).collect()
+}
+
 impl Local {
     pub async fn look_at(&self, number: u64) -> Locally<Pull> {
         let seen = self.seen(number).await?;
@@ -85,7 +90,7 @@ impl Read for Local {
     }
 
     async fn capabilities(&self) -> Answered<Capabilities> {
-        let can: BTreeSet<Capability> = Capability::ALL.into_iter().filter(|able| !CANNOT.contains(able)).collect();
+        let can = capabilities_of();
         let repository = self.repository.clone();
         let version = blocking(move || Ok(repository.git_version()?)).await?;
         Ok(Capabilities { kind: ForgeKind::Local, version, can, body_limit: BODY_LIMIT })

@@ -1,5 +1,7 @@
 //! `tribunal doctor`: what was found, what is missing, and what that means.
 
+mod forge;
+
 use crate::situation::{Situation, exit};
 use crate::terminal::out;
 use crate::workspace::{self, Setup};
@@ -35,9 +37,9 @@ fn bad(text: impl Into<String>) -> Line {
     Line { mark: Mark::Bad, text: text.into() }
 }
 
-pub fn run() -> Result<u8, Situation> {
+pub async fn run() -> Result<u8, Situation> {
     let mut broken = false;
-    for line in examine() {
+    for line in examine().await {
         let sign = match line.mark {
             Mark::Good => "\u{1b}[32m✓\u{1b}[0m",
             Mark::Note => "\u{1b}[33m-\u{1b}[0m",
@@ -50,7 +52,7 @@ pub fn run() -> Result<u8, Situation> {
 }
 
 /// A finding never ends the examination: what else is missing is worth knowing at once.
-fn examine() -> Vec<Line> {
+async fn examine() -> Vec<Line> {
     let Ok(git) = Command::new("git").arg("--version").output() else {
         return vec![bad("git is not on the PATH; nothing works without it")];
     };
@@ -58,6 +60,7 @@ fn examine() -> Vec<Line> {
     let repository = match workspace::discover_optional() {
         Ok(Some(repository)) => {
             lines.extend(of_repository(&repository));
+            lines.extend(forge::lines(&repository).await);
             Some(repository)
         }
         Ok(None) => {

@@ -48,16 +48,7 @@ pub async fn connect(asked: &Asked, here: Option<&Repository>, config: &ForgeCon
         Asked::Number(number) => (project_here(here), Some(*number), None),
         Asked::CurrentBranch => (project_here(here), None, None),
     };
-    let (project, kind) = match (project, here) {
-        (_, Some(_)) if config.kind == Some(ForgeKind::Local) => (Project::local(), ForgeKind::Local),
-        (Some(project), _) => {
-            let kind = kind_of(&project, hint, config).await?;
-            (project, kind)
-        }
-        // A repository without a server is a forge of its own.
-        (None, Some(_)) => (Project::local(), ForgeKind::Local),
-        (None, None) => return Err(no_forge()),
-    };
+    let (project, kind) = locate(project, hint, here, config).await?;
     let token = token(kind, &project, config)?;
     let forge = client(kind, &project, token.clone(), here).await?;
     let number = match number {
@@ -66,6 +57,54 @@ pub async fn connect(asked: &Asked, here: Option<&Repository>, config: &ForgeCon
     };
     let key = marker_key(&project, token.as_deref());
     Ok(Connected { forge, place: Place { kind, project, number }, key })
+}
+
+/// Where a project is, and what runs there.
+async fn locate(
+    project: Option<Project>,
+    hint: Option<Hint>,
+    here: Option<&Repository>,
+    config: &ForgeConfig,
+) -> Result<(Project, ForgeKind), Situation> {
+    match (project, here) {
+        (_, Some(_)) if config.kind == Some(ForgeKind::Local) => Ok((Project::local(), ForgeKind::Local)),
+        (Some(project), _) => {
+            let kind = kind_of(&project, hint, config).await?;
+            Ok((project, kind))
+        }
+        // A repository without a server is a forge of its own.
+        (None, Some(_)) => Ok((Project::local(), ForgeKind::Local)),
+        (None, None) => Err(no_forge()),
+    }
+}
+
+/// The forge of this checkout, before anything is asked of it.
+pub struct Standing {
+    pub kind: ForgeKind,
+    pub project: Project,
+}
+
+pub async fn of_checkout(here: &Repository, config: &ForgeConfig) -> Result<Standing, Situation> {
+    let (project, kind) = locate(project_here(Some(here)), None, Some(here), config).await?;
+    Ok(Standing { kind, project })
+}
+
+/// A client for that forge, and where its token came from.
+pub async fn connect_project(
+    standing: &Standing,
+    here: &Repository,
+    config: &ForgeConfig,
+) -> Result<(Arc<dyn Forge>, String), Situation> {
+    let Standing { kind, project } = standing;
+    let token = token(*kind, project, config)?;
+    let is_app = *kind == ForgeKind::GitHub && app()?.is_some();
+    let source = match token_variable(*kind, &project.host().to_lowercase(), &env) {
+        _ if is_app => format!("the App of {APP_ID}"),
+        Some(name) => format!("the token in {name}"),
+        None if token.is_some() => "the token that [forge] names".to_owned(),
+        None => return Err(no_token(*kind, project)),
+    };
+    Ok((client(*kind, project, token, Some(here)).await?, source))
 }
 
 /// Reaches the forge of a run that is gone on with.

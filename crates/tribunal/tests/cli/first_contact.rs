@@ -272,3 +272,21 @@ fn a_newcomer_sees_real_findings_at_once() {
     let run = sandbox.tribunal(&["review"]).ends_with(1);
     run.prints("P0: F1").prints("P1: F2").prints("Blocking issues found");
 }
+
+/// A checkout without a server is a forge of its own; one with a server names it, and what a token is missing for.
+#[test]
+fn doctor_names_the_forge() {
+    let sandbox = Sandbox::with_shared_list();
+    sandbox
+        .tribunal(&["doctor"])
+        .ends_with(0)
+        .prints("✓ forge: this repository itself")
+        .prints("- no suggestions to apply there: the fix is shown as a code block");
+    sandbox.git(&["remote", "add", "origin", "https://github.com/acme/shop.git"]);
+    sandbox.tribunal(&["doctor"]).ends_with(0).prints("✓ forge: GitHub at github.com, project acme/shop").prints(
+        "- no token for github.com; pull requests cannot be reviewed without one (set one of TRIBUNAL_TOKEN, GITHUB_TOKEN",
+    );
+    // Nobody listens there.
+    sandbox.git(&["remote", "set-url", "origin", "http://127.0.0.1:1/acme/shop.git"]);
+    sandbox.tribunal(&["doctor"]).ends_with(2).prints("✗ forge: 127.0.0.1:1 cannot be reached");
+}

@@ -1,6 +1,6 @@
 //! One story for every forge: a pull request is reviewed, changed, reviewed again, and nothing is said twice.
 
-use super::town::{Machine, Town, assert_no_repetition};
+use super::town::{Machine, Said, Town, assert_no_repetition};
 use forge_conformance::Who;
 use tribunal_core::pull::capability::Capability;
 use tribunal_core::pull::facts::{CheckState, PullState};
@@ -231,6 +231,7 @@ pub async fn a_lost_fork(town: &Town) {
     }
 }
 
+<<<<<<< HEAD
 /// CF-33: a draft that a person is writing under our account is neither sent along nor thrown away.
 pub async fn somebodys_draft(town: &Town) {
     let (number, _, _) = town.pull(&[("app.py", Some(UNSAFE))]).await;
@@ -255,4 +256,34 @@ pub async fn somebodys_draft(town: &Town) {
     }
     town.review(number);
     assert_eq!(town.threads(number).await.len(), 1);
+=======
+/// `tribunal doctor` in a checkout: which forge, whom the token speaks for, what is done in another way; and a wrong token.
+pub async fn the_doctor_looks(town: &Town) {
+    let checkout = town.machine.folder().join("checkout");
+    let remote = format!("{}/{}.git", town.origin, town.path);
+    let init = [vec!["init", "-q", "checkout"], vec!["-C", "checkout", "remote", "add", "origin", &remote]];
+    for words in init {
+        let mut git = std::process::Command::new("git");
+        assert!(git.args(&words).current_dir(town.machine.folder()).status().unwrap().success());
+    }
+    // The fakes of one forge do not know the questions that tell it from others.
+    let kind = town.stage.kind().name().to_lowercase();
+    let doctor = || {
+        let mut command = town.command(&town.machine, Who::Bot, &["doctor"]);
+        command.env("TRIBUNAL__FORGE__KIND", &kind).current_dir(&checkout);
+        command
+    };
+    let bot = town.stage.forge_as(Who::Bot);
+    let (able, me) = (bot.capabilities().await.unwrap(), bot.identity().await.unwrap());
+    let said = Said::of(doctor().output().unwrap());
+    assert!(said.stdout.contains(&format!("✓ forge: {}", able.kind.name())), "{}", said.stdout);
+    assert!(said.stdout.contains(&format!("✓ the token in TRIBUNAL_TOKEN speaks for {}", me.login)), "{}", said.stdout);
+    for capability in Capability::ALL.into_iter().filter(|capability| *capability != Capability::ConditionalRequests) {
+        let line = format!("- no {} there: {}", capability.words(), capability.fall_back());
+        assert_eq!(said.stdout.contains(&line), !able.can(capability), "{capability:?} in {}", said.stdout);
+    }
+    let said = Said::of(doctor().env("TRIBUNAL_TOKEN", "0123456789").output().unwrap()).ended(2);
+    assert!(said.stdout.contains("✗ the token in TRIBUNAL_TOKEN: "), "{}", said.stdout);
+    assert!(!said.stdout.contains("0123456789"), "the token was shown: {}", said.stdout);
+>>>>>>> f44bad9ded5b7bf0a6c356353d00b34b1f39109e
 }

@@ -202,6 +202,19 @@ fn a_first_review_is_three_writes_and_a_second_look_none() {
     assert!(sticky.contains("**[F1](https://h/t2)**"), "{sticky}");
 }
 
+/// PR-81, PR-141: the first write is a list of comments on lines of the diff, and the review only comments, whatever was found.
+#[test]
+fn a_review_only_comments() {
+    let document = first();
+    let next = Paper::new(HEAD).next(&document).unwrap();
+    let [Write::Review { review, findings }] = next.writes.as_slice() else { panic!("{next:?}") };
+    assert_eq!((review.event, &review.commit), (ReviewEvent::Comment, &document.head));
+    assert_eq!(findings.len(), review.comments.len());
+    let placed = |comment: &NewComment| document.findings.iter().any(|finding| finding.file.as_str() == comment.path);
+    assert!(!review.comments.is_empty() && review.comments.iter().all(|comment| comment.line > 0 && placed(comment)));
+    assert!(next.look_again);
+}
+
 /// CF-8: everything that the next review needs is in the sticky.
 #[test]
 fn the_sticky_remembers_the_review() {
