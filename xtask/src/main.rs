@@ -25,7 +25,10 @@ enum Task {
     /// Everything that must hold before a change lands
     Test,
     /// Print each figure that was promised, next to its limit
-    Bench,
+    Bench {
+        /// Only these
+        only: Option<bench::Part>,
+    },
     /// Used by `bench`: milliseconds to parse and anchor a repository's large diff
     #[command(hide = true)]
     ParseTime { repository: PathBuf },
@@ -59,7 +62,7 @@ enum Task {
 fn main() -> Result<()> {
     match Xtask::parse().task {
         Task::Test => test::run(),
-        Task::Bench => bench::run(),
+        Task::Bench { only } => bench::run(only),
         Task::ParseTime { repository } => bench::parse_time(&repository).map(|time| println!("{time}")),
         Task::Peers { web: false } => peers::run(),
         Task::Peers { web: true } => peers::gitea::build_web(),
