@@ -49,7 +49,11 @@ enum Task {
     /// Check that every contract rule names a test that exists, or says why not
     Contract,
     /// Draw the README's terminal picture from a real run of the demonstration
-    Picture,
+    Picture {
+        /// Instead, show a reviewed pull request on a real Gitea server in a browser
+        #[arg(long)]
+        forge: bool,
+    },
     /// Run the built-in rules over repositories whose branch `release` is compared with `main`
     Corpus {
         repositories: Vec<PathBuf>,
@@ -69,7 +73,8 @@ fn main() -> Result<()> {
         Task::Layers => layers::run(),
         Task::Docs { check } => docs::run(check),
         Task::Contract => contract::run(),
-        Task::Picture => picture::run(),
+        Task::Picture { forge: false } => picture::run(),
+        Task::Picture { forge: true } => picture::run_forge(),
         Task::Corpus { repositories, sample } => corpus::run(&repositories, sample),
     }
 }
