@@ -7,22 +7,28 @@ use gitea_peer::{BOT, GiteaStage};
 use std::path::Path;
 use std::process::Command;
 
-/// Nothing is to be reached but the server on this machine.
-const BROWSER: [&str; 11] = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--hide-scrollbars",
-    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
-    // For scripts of the page to have run.
-    "--virtual-time-budget=8000",
-];
+/// Drives the browser that the machine has.
+const DRIVER: &str = "playwright-core@1.64.1";
+/// Takes a picture of one element and what is right around it. Nothing is reached but the server on this machine.
+const SCRIPT: &str = r#"
+const { chromium } = require("playwright-core");
+const [address, file, selector, above, width, height] = process.argv.slice(1);
+(async () => {
+  const args = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"];
+  const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args });
+  const page = await browser.newPage({ viewport: { width: Number(width), height: 1000 } });
+  await page.goto(address, { waitUntil: "load" });
+  await page.waitForTimeout(1000);
+  const box = await page.locator(selector).first().boundingBox();
+  const [x, y] = [Math.max(box.x - 80, 0), Math.max(box.y - Number(above), 0)];
+  const clip = { x, y, width: Math.min(box.width + 100, width - x), height: Math.min(box.height + Number(above) + 10, height) };
+  await page.screenshot({ path: file, fullPage: true, clip });
+  await browser.close();
+})().catch((error) => { console.error(error); process.exit(1); });
+"#;
 const WIDTH: u32 = 1280;
+const MAX_HEIGHT: u32 = 1500;
 
 const BEFORE: [(&str, &str); 2] = [
     (
@@ -78,8 +84,8 @@ async fn take() -> Result<()> {
     review(home.path(), &address, token)?;
     let comments = stage.forge_as(Who::Bot).comments(number).await?;
     let sticky = comments.iter().find(|comment| comment.body.contains("pr-review:sticky")).context("no summary")?;
-    shoot(&format!("{address}#issuecomment-{}", sticky.id), "gitea-summary.png", 1200)?;
-    shoot(&format!("{address}/files"), "gitea-inline.png", 1640)
+    shoot(&address, "gitea-summary.png", &format!("#issuecomment-{}", sticky.id), 10)?;
+    shoot(&format!("{address}/files"), "gitea-inline.png", "#diff-container", 55)
 }
 
 fn review(home: &Path, address: &str, token: &str) -> Result<()> {
@@ -97,18 +103,25 @@ fn review(home: &Path, address: &str, token: &str) -> Result<()> {
     Ok(())
 }
 
-fn shoot(address: &str, name: &str, height: u32) -> Result<()> {
-    let (profile, path) = (tempfile::tempdir()?, root().join("docs/images").join(name));
-    let output = Command::new("chromium")
-        .args(BROWSER)
-        .arg(format!("--user-data-dir={}", profile.path().display()))
-        .arg(format!("--window-size={WIDTH},{height}"))
-        .arg(format!("--screenshot={}", path.display()))
-        .arg(address)
-        .output()
-        .context("chromium is needed to take pictures of pages")?;
-    if !output.status.success() || !path.is_file() {
-        bail!("chromium took no picture: {}", String::from_utf8_lossy(&output.stderr));
+fn shoot(address: &str, name: &str, selector: &str, above: u32) -> Result<()> {
+    let (driver, path) = (crate::peers::folder().join("browser"), root().join("docs/images").join(name));
+    let status = Command::new("npm")
+        .args(["install", "--prefix"])
+        .arg(&driver)
+        .args(["--ignore-scripts", "--no-package-lock", "--no-audit", "--no-fund", "--loglevel=error", DRIVER])
+        .status()
+        .context("npm is needed to drive a browser; install Node.js 20 or later")?;
+    if !status.success() {
+        bail!("npm could not install {DRIVER}");
+    }
+    let status = Command::new("node")
+        .args(["-e", SCRIPT, "--", address])
+        .arg(&path)
+        .args([selector, &above.to_string(), &WIDTH.to_string(), &MAX_HEIGHT.to_string()])
+        .env("NODE_PATH", driver.join("node_modules"))
+        .status()?;
+    if !status.success() {
+        bail!("the browser took no picture of {address}; is Chromium installed?");
     }
     eprintln!("wrote {}", path.display());
     Ok(())
