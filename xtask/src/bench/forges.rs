@@ -213,7 +213,7 @@ fn ten_files(run: usize) -> Vec<(String, String)> {
 }
 
 fn function(run: usize, file: usize) -> String {
-    let load = if file % 2 == 0 { "yaml.load" } else { "yaml.safe_load" };
+    let load = if file.is_multiple_of(2) { "yaml.load" } else { "yaml.safe_load" };
     let body: String =
         (0..10).map(|n| format!("\n\ndef step_{run}_{n}(items):\n    return [item + {n} for item in items]\n")).collect();
     format!("import yaml\n\n\ndef read(text):\n    return {load}(text)\n{body}")
