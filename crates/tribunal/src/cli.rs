@@ -258,7 +258,7 @@ pub struct DismissArgs {
     /// Why it does not matter; shown with the finding
     #[arg(long)]
     pub reason: String,
-    /// Print what would be posted instead of posting it
+    /// Say what would be done, and record and post nothing
     #[arg(long, requires = "pull")]
     pub dry_run: bool,
 }

@@ -94,7 +94,12 @@ impl OnForge {
             for command in commands(body) {
                 let Command::Dismiss { id, reason } = command else { continue };
                 if !rights.contains_key(&author.id) {
-                    rights.insert(author.id.clone(), self.forge.permission(author).await?);
+                    let right = match self.forge.permission(author).await {
+                        // Whose rights cannot be known has none: a stranger's word must not be able to stop a review either.
+                        Err(ForgeFault::Forbidden { .. } | ForgeFault::NotFound { .. }) => Permission::None,
+                        other => other?,
+                    };
+                    rights.insert(author.id.clone(), right);
                 }
                 if rights.get(&author.id).is_some_and(|right| right.may_write()) {
                     let dismissed =

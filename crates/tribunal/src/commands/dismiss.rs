@@ -63,9 +63,13 @@ async fn on_pull(args: &DismissArgs, id: FindingId, asked: &Asked, ledger: &Arc<
     if !dismissed.accepted && !quiet {
         out::note("You wrote this change: the finding is not repeated any more, but it still counts.");
     }
+    if args.dry_run {
+        out::note(&format!("{id} would be dismissed on {} by {}; nothing was recorded or posted.", connected.place, me.login));
+        return Ok(exit::DONE);
+    }
     put(ledger, &connected.place.case_id(), Dismissal { id, dismissed }).await?;
     // Said on the pull request at once; nobody is asked again for it.
-    let review = ReviewArgs { pull: args.pull.clone(), dry_run: args.dry_run, ..ReviewArgs::plain() };
+    let review = ReviewArgs { pull: args.pull.clone(), ..ReviewArgs::plain() };
     review::run(&review, quiet).await
 }
 

@@ -256,7 +256,7 @@ async fn withheld(connected: &Connected, pull: &Pull, setup: &Setup) -> Result<B
     let permission = connected.forge.permission(&pull.author).await?;
     let has_contributed = !permission.may_write() && connected.forge.has_contributed(&pull.author).await?;
     let standing = Standing::of(permission, pull.is_fork, has_contributed);
-    let allowed = standing == Standing::FirstTime && is_allowed(connected, pull).await?;
+    let allowed = standing != Standing::Maintainer && is_allowed(connected, pull).await?;
     let author = Author { standing, is_fork: pull.is_fork, allowed, head: pull.head.sha.short() };
     let is_confined = !tribunal_agent::sandbox::strength().is_none();
     let withheld =
