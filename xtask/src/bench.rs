@@ -1,6 +1,7 @@
 //! The figures that were promised, measured on the release binary and printed beside their limits. Times are medians of several
 //! runs; where a time would be noise, the figure is a ratio within one run.
 
+mod forges;
 mod models;
 
 use crate::root;
@@ -11,59 +12,90 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 struct Figure {
-    name: &'static str,
+    name: String,
     value: f64,
     limit: f64,
     unit: &'static str,
 }
 
-pub fn run() -> Result<()> {
+/// What is measured together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Part {
+    /// The binary, and an everyday change reviewed with rules
+    Small,
+    /// Reviews by models, against the scripted server
+    Models,
+    /// Reviews on forges
+    Forges,
+    /// A change of 200,000 lines
+    Large,
+}
+
+pub fn run(only: Option<Part>) -> Result<()> {
     crate::run("cargo", &["build", "--release", "--quiet", "-p", "tribunal"])?;
     let binary = root().join("target/release/tribunal");
     let work = tempfile::tempdir()?;
-    let mut figures = vec![
-        Figure { name: "binary size", value: fs::metadata(&binary)?.len() as f64 / 1e6, limit: 80.0, unit: "MB" },
+    let wanted = |part| only.is_none_or(|only| only == part);
+    let small = small_repository(work.path())?;
+    let mut figures = Vec::new();
+    if wanted(Part::Small) {
+        figures.extend(small_figures(&binary, &small)?);
+    }
+    if wanted(Part::Models) {
+        figures.extend(models::figures(&binary, work.path(), &small)?);
+    }
+    if wanted(Part::Forges) {
+        figures.extend(forges::figures(&binary)?);
+    }
+    if wanted(Part::Large) {
+        figures.extend(large_figures(&binary, work.path())?);
+    }
+    print(&figures)
+}
+
+fn small_figures(binary: &Path, small: &Path) -> Result<Vec<Figure>> {
+    Ok(vec![
+        Figure { name: "binary size".into(), value: fs::metadata(binary)?.len() as f64 / 1e6, limit: 80.0, unit: "MB" },
         Figure {
-            name: "tribunal --version",
-            value: median(20, || timed(Command::new(&binary).arg("--version")))?,
+            name: "tribunal --version".into(),
+            value: median(20, || timed(Command::new(binary).arg("--version")))?,
             limit: 15.0,
             unit: "ms",
         },
-    ];
-    let small = small_repository(work.path())?;
-    figures.push(Figure {
-        name: "120-line diff, rules only",
-        value: median(10, || review(&binary, &small, "small").map(|run| run.0))?,
-        limit: 150.0,
-        unit: "ms",
-    });
-    figures.push(Figure {
-        name: "120-line diff, peak memory",
-        value: review(&binary, &small, "small")?.1,
-        limit: 80.0,
-        unit: "MB",
-    });
-    figures.extend(models::figures(&binary, work.path(), &small)?);
-    match large_repository(work.path())? {
-        None => println!("SKIPPED: the large diff needs npm to fetch two releases of three.js"),
-        Some(large) => {
-            let git = median(3, || timed(git_in(&large).args(["diff-tree", "-r", "-p", "-M", "--full-index", "main", "half"])))?;
-            let parse = median(3, || optimised_parse_time(&large))?;
-            let (half, memory) =
-                (median(3, || review(&binary, &large, "half").map(|run| run.0))?, review(&binary, &large, "half")?.1);
-            let whole = median(3, || review(&binary, &large, "whole").map(|run| run.0))?;
-            println!(
-                "large diff: git makes it in {git:.0} ms, we parse and anchor it in {parse:.0} ms; whole review {half:.0} ms; twice the diff {whole:.0} ms"
-            );
-            figures.push(Figure { name: "parse + anchor against git's own time", value: parse / git, limit: 1.0, unit: "×" });
-            figures.push(Figure { name: "200,000-line diff, whole review", value: half / 1000.0, limit: 8.0, unit: "s" });
-            figures.push(Figure { name: "200,000-line diff, peak memory", value: memory, limit: 500.0, unit: "MB" });
-            figures.push(Figure { name: "twice the diff", value: whole / half, limit: 2.2, unit: "×" });
-        }
-    }
+        Figure {
+            name: "120-line diff, rules only".into(),
+            value: median(10, || review(binary, small, "small").map(|run| run.0))?,
+            limit: 150.0,
+            unit: "ms",
+        },
+        Figure { name: "120-line diff, peak memory".into(), value: review(binary, small, "small")?.1, limit: 80.0, unit: "MB" },
+    ])
+}
+
+fn large_figures(binary: &Path, work: &Path) -> Result<Vec<Figure>> {
+    let Some(large) = large_repository(work)? else {
+        println!("SKIPPED: the large diff needs npm to fetch two releases of three.js");
+        return Ok(Vec::new());
+    };
+    let git = median(3, || timed(git_in(&large).args(["diff-tree", "-r", "-p", "-M", "--full-index", "main", "half"])))?;
+    let parse = median(3, || optimised_parse_time(&large))?;
+    let (half, memory) = (median(3, || review(binary, &large, "half").map(|run| run.0))?, review(binary, &large, "half")?.1);
+    let whole = median(3, || review(binary, &large, "whole").map(|run| run.0))?;
+    println!(
+        "large diff: git makes it in {git:.0} ms, we parse and anchor it in {parse:.0} ms; whole review {half:.0} ms; twice the diff {whole:.0} ms"
+    );
+    Ok(vec![
+        Figure { name: "parse + anchor against git's own time".into(), value: parse / git, limit: 1.0, unit: "×" },
+        Figure { name: "200,000-line diff, whole review".into(), value: half / 1000.0, limit: 8.0, unit: "s" },
+        Figure { name: "200,000-line diff, peak memory".into(), value: memory, limit: 500.0, unit: "MB" },
+        Figure { name: "twice the diff".into(), value: whole / half, limit: 2.2, unit: "×" },
+    ])
+}
+
+fn print(figures: &[Figure]) -> Result<()> {
     let mut missed = 0;
     println!("{:<42} {:>10} {:>12}", "figure", "measured", "limit");
-    for figure in &figures {
+    for figure in figures {
         let good = figure.value <= figure.limit;
         missed += usize::from(!good);
         println!(

@@ -25,7 +25,10 @@ enum Task {
     /// Everything that must hold before a change lands
     Test,
     /// Print each figure that was promised, next to its limit
-    Bench,
+    Bench {
+        /// Only these
+        only: Option<bench::Part>,
+    },
     /// Used by `bench`: milliseconds to parse and anchor a repository's large diff
     #[command(hide = true)]
     ParseTime { repository: PathBuf },
@@ -46,7 +49,11 @@ enum Task {
     /// Check that every contract rule names a test that exists, or says why not
     Contract,
     /// Draw the README's terminal picture from a real run of the demonstration
-    Picture,
+    Picture {
+        /// Instead, show a reviewed pull request on a real Gitea server in a browser
+        #[arg(long)]
+        forge: bool,
+    },
     /// Run the built-in rules over repositories whose branch `release` is compared with `main`
     Corpus {
         repositories: Vec<PathBuf>,
@@ -59,14 +66,15 @@ enum Task {
 fn main() -> Result<()> {
     match Xtask::parse().task {
         Task::Test => test::run(),
-        Task::Bench => bench::run(),
+        Task::Bench { only } => bench::run(only),
         Task::ParseTime { repository } => bench::parse_time(&repository).map(|time| println!("{time}")),
         Task::Peers { web: false } => peers::run(),
         Task::Peers { web: true } => peers::gitea::build_web(),
         Task::Layers => layers::run(),
         Task::Docs { check } => docs::run(check),
         Task::Contract => contract::run(),
-        Task::Picture => picture::run(),
+        Task::Picture { forge: false } => picture::run(),
+        Task::Picture { forge: true } => picture::run_forge(),
         Task::Corpus { repositories, sample } => corpus::run(&repositories, sample),
     }
 }

@@ -1,9 +1,13 @@
-//! The README's picture: what `tribunal demo` prints, drawn as it was printed.
+//! The pictures in the documentation, each of a real run: what `tribunal demo` prints, and a reviewed pull request in a browser.
+
+mod forge;
 
 use crate::root;
 use anyhow::{Result, bail};
 use std::fs;
 use std::process::Command;
+
+pub use forge::run as run_forge;
 
 pub fn run() -> Result<()> {
     crate::run("cargo", &["build", "--release", "--quiet", "-p", "tribunal"])?;

@@ -212,7 +212,8 @@ impl Effects {
             .is_some_and(|repository| repository.fetch_commit(&document.head) && repository.fetch_commit(&document.base));
         let since =
             repository.filter(|_| reachable).and_then(|git| git.changed_since(&document.base, &document.head, &base, &head).ok());
-        let same_content = since.as_ref().is_some_and(|since| since.same_content);
+        // Where a person asks for a review by hand another base is another change; a pull request is rebased all the time.
+        let same_content = state.request.pull.is_some() && since.as_ref().is_some_and(|since| since.same_content);
         let (changed_since, renamed) = since.map(|since| (since.paths, since.renamed)).unzip();
         LastKnown {
             run: document.receipt.run.clone(),

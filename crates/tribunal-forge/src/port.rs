@@ -55,7 +55,12 @@ pub trait Discuss: Send + Sync {
 pub trait ReviewPull: Send + Sync {
     /// Every page, oldest first; our own pending ones too.
     async fn reviews(&self, number: u64) -> Answered<Vec<Review>>;
-    /// Every page, oldest first, with all their comments.
+    /// The bodies of the comments that wait in a pending review of ours, where they are not the review's own body.
+    async fn drafted(&self, number: u64, review: &str) -> Answered<Vec<String>> {
+        let _ = (number, review);
+        Ok(Vec::new())
+    }
+    /// Every page, oldest first, with all their comments. What waits in a pending review was said to nobody, and is not among them.
     async fn threads(&self, number: u64) -> Answered<Vec<Thread>>;
     async fn submit(&self, number: u64, review: &NewReview) -> Answered<Submitted>;
     /// Removes a review of ours that was never submitted.

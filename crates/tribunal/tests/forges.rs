@@ -9,6 +9,7 @@ mod forges {
     mod gitea;
     mod github;
     mod gitlab;
+    mod local;
     mod story;
     mod town;
 }

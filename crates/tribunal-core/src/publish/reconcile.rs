@@ -43,6 +43,8 @@ pub struct Observed {
     pub comments: Vec<Comment>,
     pub reviews: Vec<Review>,
     pub threads: Vec<Thread>,
+    /// What waits in reviews of ours that were never submitted, by review.
+    pub drafted: BTreeMap<String, Vec<String>>,
     pub checks: Vec<Check>,
 }
 
@@ -114,9 +116,7 @@ pub fn reconcile(desired: &Desired<'_>, observed: &Observed) -> Result<Next, Sto
         return Err(Stop::HeadMoved { to: observed.pull.head.sha.clone() });
     }
     let pending = pending(desired, observed)?;
-    // Comments of a review that nobody can see are not posted.
-    let visible: Vec<Thread> = observed.threads.iter().filter(|thread| !is_pending(thread, observed)).cloned().collect();
-    let threads = own(&visible, desired.me, desired.case_id, desired.key);
+    let threads = own(&observed.threads, desired.me, desired.case_id, desired.key);
     let mut writes: Vec<Write> = pending.into_iter().map(|review| Write::DeletePending { review }).collect();
     let (kept, doubled) = first_of_each(threads);
     writes.extend(doubled.into_iter().map(|thread| Write::DeleteThread { thread }));
@@ -171,25 +171,14 @@ pub fn assume_posted(observed: &mut Observed, review: &NewReview, me: &Account) 
 fn pending(desired: &Desired<'_>, observed: &Observed) -> Result<Vec<String>, Stop> {
     let mut ours = Vec::new();
     for review in observed.reviews.iter().filter(|review| review.state == ReviewState::Pending && review.author.is(desired.me)) {
-        let bodies: Vec<&str> = observed
-            .threads
-            .iter()
-            .flat_map(|thread| &thread.comments)
-            .filter(|comment| comment.review.as_deref() == Some(review.id.as_str()))
-            .map(|comment| comment.body.as_str())
-            .chain(Some(review.body.as_str()).filter(|body| !body.trim().is_empty()))
-            .collect();
-        if bodies.iter().any(|body| read(body, desired.case_id, desired.key).is_none()) {
+        let waiting = observed.drafted.get(&review.id).into_iter().flatten().map(String::as_str);
+        let mut bodies = waiting.chain(Some(review.body.as_str()).filter(|body| !body.trim().is_empty()));
+        if bodies.any(|body| read(body, desired.case_id, desired.key).is_none()) {
             return Err(Stop::ForeignDraft);
         }
         ours.push(review.id.clone());
     }
     Ok(ours)
-}
-
-fn is_pending(thread: &Thread, observed: &Observed) -> bool {
-    let review = thread.first().and_then(|first| first.review.as_ref());
-    observed.reviews.iter().any(|known| known.state == ReviewState::Pending && Some(&known.id) == review)
 }
 
 /// The oldest thread of each finding; later ones go, unless somebody has joined them.

@@ -4,7 +4,7 @@
 use super::on_forge::OnForge;
 use super::{Effects, blocking};
 use crate::{EngineError, Progress};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 use tribunal_core::ids::{FindingId, Sha};
@@ -15,6 +15,7 @@ use tribunal_core::publish::status::not_run;
 use tribunal_core::pull::capability::{Capabilities, Capability};
 use tribunal_core::pull::facts::Account;
 use tribunal_core::pull::fault::ForgeFault;
+use tribunal_core::pull::talk::ReviewState;
 use tribunal_core::report::publication::{Publication, PublicationEnd};
 
 /// After so many looks something is wrong that looking does not mend.
@@ -162,7 +163,12 @@ impl Posting<'_> {
             forge.threads(number),
             forge.checks(head)
         )?;
-        Ok(Observed { pull, comments, reviews, threads, checks })
+        let me = forge.identity().await?;
+        let mut drafted = BTreeMap::new();
+        for review in reviews.iter().filter(|review| review.state == ReviewState::Pending && review.author.is(&me)) {
+            drafted.insert(review.id.clone(), forge.drafted(number, &review.id).await?);
+        }
+        Ok(Observed { pull, comments, reviews, threads, drafted, checks })
     }
 
     /// Writes one after the other. A doubt ends it: what is really there must be seen first.
@@ -180,6 +186,10 @@ impl Posting<'_> {
                     self.unplaced.extend(findings.iter().copied());
                     self.shortfall(format!("no inline comments: {fault}"));
                     return Ok(Some(fault));
+                }
+                // A fork's commit is in no branch of the project, and some forges then know of no place for a status.
+                (Write::Status { .. } | Write::CheckRun { .. }, ForgeFault::NotFound { .. }) => {
+                    self.shortfall(format!("no status: {fault}"));
                 }
                 (Write::Status { .. } | Write::CheckRun { .. }, fault) if !fault.may_pass() => {
                     self.shortfall(format!("no status: {fault}"));

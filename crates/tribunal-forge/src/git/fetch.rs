@@ -59,10 +59,16 @@ impl Repository {
     pub fn clone_of(folder: &Path, source: &GitSource) -> Result<Self, GitError> {
         let io = |source| GitError::Io { what: format!("{} cannot be made", folder.display()), source };
         if !folder.join("HEAD").is_file() {
-            std::fs::create_dir_all(folder).map_err(io)?;
-            let mut init = command(folder);
+            let beside = folder.parent().unwrap_or(folder);
+            std::fs::create_dir_all(beside).map_err(io)?;
+            // Made aside and moved into place whole: another process may be doing the same.
+            let made = tempfile::Builder::new().prefix(".new-").tempdir_in(beside).map_err(io)?;
+            let mut init = command(made.path());
             init.args(["init", "--quiet", "--bare", "--template=", "."]);
             Self::checked(Some(&"init".into()), output(init, None)?)?;
+            if std::fs::rename(made.path(), folder).is_ok() {
+                let _ = made.keep();
+            }
         }
         let folder = std::fs::canonicalize(folder).map_err(io)?;
         Ok(Self {

@@ -53,6 +53,16 @@ impl ReviewPull for Gitea {
         Ok(Submitted { review: stored.id.to_string(), url: stored.html_url, refused: Vec::new() })
     }
 
+    async fn drafted(&self, number: u64, review: &str) -> Answered<Vec<String>> {
+        #[derive(serde::Deserialize)]
+        struct Drafted {
+            body: String,
+        }
+        let path = self.repo(&format!("/pulls/{number}/reviews/{review}/comments"));
+        let drafted: Vec<Drafted> = self.http.get(&path, &format!("the draft {review}")).await?;
+        Ok(drafted.into_iter().map(|comment| comment.body).collect())
+    }
+
     /// Comments on lines are comments like any other here.
     async fn delete_inline(&self, _number: u64, comment: &str) -> Answered<()> {
         self.tell(Method::DELETE, &self.repo(&format!("/issues/comments/{comment}")), None, &format!("comment {comment}")).await

@@ -10,7 +10,9 @@ use reqwest::Method;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tribunal_core::findings::anchor::Side;
+use tribunal_core::ids::Sha;
 use tribunal_core::pull::facts::{Account, AccountKind};
+use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::pull::talk::{NewComment, NewReview, Review, ReviewEvent, Submitted, Thread, ThreadComment};
 
 /// Enough for the largest conversation, and an end to a cursor that goes in circles.
@@ -151,6 +153,25 @@ impl GitHub {
         }))
     }
 
+    async fn thread_shapes(&self, number: u64) -> Answered<Vec<ThreadShape>> {
+        let (owner, name) = self.project.owner_and_name();
+        let what = format!("threads of {number}");
+        let mut threads = Vec::new();
+        let mut after = None;
+        for _ in 0..MAX_PAGES {
+            let variables = json!({ "owner": owner, "name": name, "number": number, "after": after });
+            let said: OfRepository = self.query(graphql::THREADS, variables, &what).await?;
+            let pull = said.repository.and_then(|repository| repository.pull);
+            let page = pull.ok_or_else(|| self.hollow(format!("{what}: no pull request")))?.threads;
+            threads.extend(page.nodes);
+            after = self.next(page.info, &what)?;
+            if after.is_none() {
+                return Ok(threads);
+            }
+        }
+        Err(self.hollow(format!("{what} have more than {MAX_PAGES} pages")))
+    }
+
     async fn set_resolved(&self, document: &str, name: &str, thread: &Thread, wanted: bool) -> Answered<()> {
         let said: Value =
             self.mutate(document, json!({ "thread": thread.id }), &format!("the thread on {}", thread.path)).await?;
@@ -158,6 +179,34 @@ impl GitHub {
             Some(is) if is == wanted => Ok(()),
             Some(_) | None => Err(self.hollow(format!("{name} was answered without the thread it should have changed"))),
         }
+    }
+}
+
+impl GitHub {
+    /// Which of these comments GitHub would not put on their lines. Found by halves, as drafts that nobody sees and that are removed
+    /// again; so the review itself is still one.
+    async fn unplaceable(&self, number: u64, commit: &Sha, comments: &[Value]) -> Answered<Vec<usize>> {
+        let path = self.path(&format!("/pulls/{number}/reviews"));
+        let what = format!("a draft on {number}");
+        let mut found = Vec::new();
+        let mut open = vec![(0, comments.len())];
+        while let Some((from, to)) = open.pop() {
+            let body = json!({ "commit_id": commit, "comments": comments[from..to] });
+            match self.write(Phase::Publish, Method::POST, &path, Some(&body), &what).await {
+                Ok(answer) => {
+                    let draft: ReviewShape = self.made(&answer, &what)?;
+                    self.delete_pending(number, &draft.id.to_string()).await?;
+                }
+                Err(ForgeFault::Refused { status: 422, .. }) if to - from == 1 => found.push(from),
+                Err(ForgeFault::Refused { status: 422, .. }) => {
+                    let middle = from + (to - from) / 2;
+                    open.extend([(from, middle), (middle, to)]);
+                }
+                Err(fault) => return Err(fault),
+            }
+        }
+        found.sort_unstable();
+        Ok(found)
     }
 }
 
@@ -174,24 +223,22 @@ impl ReviewPull for GitHub {
     }
 
     async fn threads(&self, number: u64) -> Answered<Vec<Thread>> {
-        let (owner, name) = self.project.owner_and_name();
-        let what = format!("threads of {number}");
         let mut threads = Vec::new();
-        let mut after = None;
-        for _ in 0..MAX_PAGES {
-            let variables = json!({ "owner": owner, "name": name, "number": number, "after": after });
-            let said: OfRepository = self.query(graphql::THREADS, variables, &what).await?;
-            let pull = said.repository.and_then(|repository| repository.pull);
-            let page = pull.ok_or_else(|| self.hollow(format!("{what}: no pull request")))?.threads;
-            for shape in page.nodes {
-                threads.extend(self.thread(shape).await?);
-            }
-            after = self.next(page.info, &what)?;
-            if after.is_none() {
-                return Ok(threads);
-            }
+        for shape in self.thread_shapes(number).await? {
+            threads.extend(self.thread(shape).await?);
         }
-        Err(self.hollow(format!("{what} have more than {MAX_PAGES} pages")))
+        Ok(threads)
+    }
+
+    /// From the threads, of which our own pending comments are part.
+    async fn drafted(&self, number: u64, review: &str) -> Answered<Vec<String>> {
+        let is_of = |comment: &CommentShape| {
+            let of = comment.pull_request_review.as_ref().and_then(|of| of.full_database_id.as_deref());
+            comment.state == "PENDING" && of == Some(review)
+        };
+        let shapes = self.thread_shapes(number).await?;
+        let comments = shapes.into_iter().flat_map(|shape| shape.comments.nodes);
+        Ok(comments.filter(is_of).map(|comment| comment.body).collect())
     }
 
     async fn submit(&self, number: u64, review: &NewReview) -> Answered<Submitted> {
@@ -207,10 +254,19 @@ impl ReviewPull for GitHub {
         }
         let what = format!("a review of {number}");
         let path = self.path(&format!("/pulls/{number}/reviews"));
-        let answer = self.write(Phase::Publish, Method::POST, &path, Some(&body), &what).await?;
+        let mut refused = Vec::new();
+        let answer = match self.write(Phase::Publish, Method::POST, &path, Some(&body), &what).await {
+            // Taken whole, or refused whole; the refusal does not say which comment it is about.
+            Err(ForgeFault::Refused { status: 422, .. }) if !comments.is_empty() => {
+                refused = self.unplaceable(number, &review.commit, &comments).await?;
+                let placed = comments.iter().enumerate().filter(|(at, _)| !refused.contains(at)).map(|(_, comment)| comment);
+                body["comments"] = placed.cloned().collect();
+                self.write(Phase::Publish, Method::POST, &path, Some(&body), &what).await?
+            }
+            other => other?,
+        };
         let shape: ReviewShape = self.made(&answer, &what)?;
-        // Taken whole, or refused whole: GitHub leaves nothing out.
-        Ok(Submitted { review: shape.id.to_string(), url: shape.html_url, refused: Vec::new() })
+        Ok(Submitted { review: shape.id.to_string(), url: shape.html_url, refused })
     }
 
     async fn delete_pending(&self, number: u64, review: &str) -> Answered<()> {

@@ -1,7 +1,8 @@
 //! A review, published at once: drafts that nobody sees, then one call that shows them all and tells people once.
 //!
-//! That call publishes every draft of ours on the request, so what an earlier attempt left behind goes first. A draft that could not
-//! be made takes the others with it: half a review is none.
+//! That call publishes every draft of the account on the request, so there must be none before: what an earlier attempt left behind
+//! is told by its marks and removed by whoever knows them. A draft that could not be made takes the others with it: half a review is
+//! none.
 
 use super::wire::{Approvals, DiffOfVersion, DiffVersion, DraftNote, FileDiff, Note};
 use super::{GitLab, lines, named, not_about_the_token, summary};
@@ -17,22 +18,23 @@ impl GitLab {
         self.list(&self.of_request(number, "/draft_notes"), "our drafts").await
     }
 
-    pub(super) async fn clear_drafts(&self, number: u64) -> Answered<()> {
-        for draft in self.drafts(number).await? {
-            match self.delete(&self.of_request(number, &format!("/draft_notes/{}", draft.id)), "a draft").await {
-                Ok(()) | Err(ForgeFault::NotFound { .. }) => {}
-                Err(fault) => return Err(fault),
-            }
+    /// Takes back what this attempt has made, and nothing else: under the same account a person may be writing.
+    async fn take_back(&self, number: u64, before: &[DraftNote]) {
+        let Ok(drafts) = self.drafts(number).await else { return };
+        for draft in drafts.iter().filter(|draft| before.iter().all(|known| known.id != draft.id)) {
+            let _ = self.delete(&self.of_request(number, &format!("/draft_notes/{}", draft.id)), "a draft").await;
         }
-        Ok(())
     }
 
     pub(super) async fn publish(&self, number: u64, review: &NewReview) -> Answered<Submitted> {
         let version = self.version_of(number, review).await?;
-        self.clear_drafts(number).await?;
+        let before = self.drafts(number).await?;
+        if !before.is_empty() {
+            let message = format!("{} unpublished drafts of this account would be published along", before.len());
+            return Err(ForgeFault::Conflict { host: self.host(), message });
+        }
         if let Err(fault) = self.prepare(number, review, &version).await {
-            // What stays all the same is cleared by the next review.
-            let _ = self.clear_drafts(number).await;
+            self.take_back(number, &before).await;
             return Err(fault);
         }
         if !review.comments.is_empty() || !review.body.is_empty() {

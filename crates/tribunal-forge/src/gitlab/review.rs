@@ -9,11 +9,9 @@ use reqwest::Method;
 use serde_json::json;
 use tribunal_core::findings::anchor::Side;
 use tribunal_core::ids::Sha;
-use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::pull::talk::{NewReview, Review, ReviewEvent, ReviewState, Submitted, Thread, ThreadComment};
 
 /// All drafts of ours are one review that was never submitted.
-const PENDING: &str = "drafts";
 
 #[async_trait]
 impl ReviewPull for GitLab {
@@ -60,15 +58,22 @@ impl ReviewPull for GitLab {
             });
         }
         reviews.sort_by(|one, other| one.submitted_at.cmp(&other.submitted_at));
-        reviews.extend(self.pending(number).await?.map(|(body, commit)| Review {
-            id: PENDING.into(),
-            author: me,
-            state: ReviewState::Pending,
-            body,
-            commit,
-            submitted_at: String::new(),
-            url: self.request_url(number),
-        }));
+        // Each is shown by itself: under one account there may be ours, left behind by a crash, and a person's, still being written.
+        for draft in self.drafts(number).await? {
+            let (body, commit) = match summary::read(&draft.note) {
+                Some((body, _, commit)) => (body.to_owned(), Some(commit)),
+                None => (draft.note.clone(), draft.position.as_ref().and_then(|position| position.head_sha.clone())),
+            };
+            reviews.push(Review {
+                id: draft.id.to_string(),
+                author: me.clone(),
+                state: ReviewState::Pending,
+                body,
+                commit,
+                submitted_at: String::new(),
+                url: self.request_url(number),
+            });
+        }
         Ok(reviews)
     }
 
@@ -91,10 +96,8 @@ impl ReviewPull for GitLab {
     }
 
     async fn delete_pending(&self, number: u64, review: &str) -> Answered<()> {
-        if review == PENDING {
-            return self.clear_drafts(number).await;
-        }
-        Err(ForgeFault::NotFound { host: self.host(), what: format!("pending review {review}") })
+        let path = self.of_request(number, &format!("/draft_notes/{}", segment(review)));
+        self.delete(&path, &format!("pending review {review}")).await
     }
 
     async fn reply(&self, number: u64, thread: &Thread, body: &str) -> Answered<()> {
@@ -118,19 +121,6 @@ impl GitLab {
     async fn set_resolved(&self, number: u64, thread: &Thread, resolved: bool) -> Answered<()> {
         let path = self.of_request(number, &format!("/discussions/{}?resolved={resolved}", segment(&thread.id)));
         self.http.write(Method::PUT, &path, None, "the thread").await.map(drop)
-    }
-
-    async fn pending(&self, number: u64) -> Answered<Option<(String, Option<Sha>)>> {
-        let drafts = self.drafts(number).await?;
-        if drafts.is_empty() {
-            return Ok(None);
-        }
-        let marked = drafts.iter().find_map(|draft| summary::read(&draft.note));
-        let commit = drafts.iter().find_map(|draft| draft.position.as_ref()?.head_sha.clone());
-        Ok(Some(match marked {
-            Some((body, _, commit)) => (body.to_owned(), Some(commit)),
-            None => (String::new(), commit),
-        }))
     }
 
     /// A conversation on a line or a file, or one about the whole request that can be resolved; that one has no path.

@@ -14,7 +14,6 @@ use tribunal_core::pull::desk::position::{Moved, follow};
 use tribunal_core::pull::desk::review::{Spot, Written};
 use tribunal_core::pull::desk::view::address;
 use tribunal_core::pull::desk::{Desk, PullDesk};
-use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::pull::talk::{Comment, Emoji, NewComment, NewReview, Reaction, ReactionTarget, Review, Submitted, Thread};
 
 /// A file beyond this is named in a diff and not read.
@@ -32,6 +31,7 @@ impl Local {
         let written = self.written(number, review).await?;
         let done = self.change(number, Act::Review { written, event: review.event }).await?;
         let id = done.made.map(|made| made.to_string()).unwrap_or_default();
+        // A place that is no good refuses the whole review, so none of its comments is ever left behind.
         Ok(Submitted { url: format!("{}#{id}", address(number)), review: id, refused: Vec::new() })
     }
 
@@ -162,12 +162,6 @@ impl Discuss for Local {
 
 #[async_trait]
 impl ReviewPull for Local {
-    /// Two of us never write at once here, so there is no doubled comment to remove.
-    async fn delete_inline(&self, _number: u64, _comment: &str) -> Answered<()> {
-        let what = "removing a comment from its line".to_owned();
-        Err(ForgeFault::Unsupported { kind: "the local forge".into(), what })
-    }
-
     async fn reviews(&self, number: u64) -> Answered<Vec<Review>> {
         let desk = self.desk(number, super::Kind::Pull).await?;
         let shown = desk.pull().map(|pull| pull.reviews_for(&self.me).map(|review| review.shown(number)).collect());
@@ -185,6 +179,11 @@ impl ReviewPull for Local {
     async fn delete_pending(&self, number: u64, review: &str) -> Answered<()> {
         let review = id("review", number, review)?;
         Ok(self.do_in(number, Act::DropReview { review }).await?)
+    }
+
+    async fn delete_inline(&self, number: u64, comment: &str) -> Answered<()> {
+        let id = id("comment", number, comment)?;
+        Ok(self.do_in(number, Act::Delete { id }).await?)
     }
 
     async fn reply(&self, number: u64, thread: &Thread, body: &str) -> Answered<()> {

@@ -180,6 +180,8 @@ async fn a_conversation_is_kept_and_follows_its_line() {
     let places: Vec<_> = threads.iter().map(|thread| (thread.line, thread.outdated)).collect();
     assert_eq!(places, [(None, Some(true)), (Some(5), Some(false)), (None, Some(false))]);
     assert!(threads[0].resolved && threads[0].comments.len() == 2 && !threads[1].resolved);
+    bench.local.delete_inline(1, &threads[1].comments[0].id).await.unwrap();
+    assert_eq!(bench.local.threads(1).await.unwrap().len(), 2, "a conversation without a word is none");
     bench.local.unresolve(1, &threads[0]).await.unwrap();
     assert!(!bench.local.threads(1).await.unwrap()[0].resolved);
     let reviews = bench.local.reviews(1).await.unwrap();

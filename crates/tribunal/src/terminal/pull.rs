@@ -148,7 +148,7 @@ fn conversation(spot: &Spot, thread: &Thread, renderer: &Renderer) -> String {
     };
     for comment in &thread.comments {
         let who = format!("{} {} ({})", visible_line(&comment.author.login), when(&comment.created_at), comment.id);
-        group = group.element(Level::NOTE.with_name(who).message(visible(comment.body.trim())));
+        group = group.element(Level::NOTE.with_name(who).message(visible(as_shown(&comment.body).trim())));
     }
     renderer.render(&[group])
 }
@@ -167,6 +167,7 @@ fn comments(comments: &[Comment]) -> String {
 
 /// Foreign text, set in so that none of its lines looks like ours.
 fn body(text: &str, indent: &str) -> String {
+    let text = &as_shown(text);
     let text = visible(text.trim());
     if text.is_empty() {
         return String::new();
@@ -182,5 +183,42 @@ fn when(at: &str) -> String {
     match at.parse::<jiff::Timestamp>() {
         Ok(time) => time.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string(),
         Err(_) => visible_line(at),
+    }
+}
+
+/// As a forge would show it, as far as a terminal can: hidden comments are hidden, a badge is its word, a fold is open.
+fn as_shown(text: &str) -> String {
+    let is_hidden = |line: &&str| line.trim().starts_with("<!--") && line.trim().ends_with("-->");
+    let lines = text.lines().filter(|line| !is_hidden(line)).map(|line| {
+        let line = line.replace("<details><summary>", "▸ ").replace("</summary>", "").replace("</details>", "");
+        let line = line.replace("<sub>", "").replace("</sub>", "");
+        match line.split_once("![").and_then(|(before, rest)| Some((before, rest.split_once("](")?))) {
+            Some((before, (word, behind))) => {
+                format!("{before}{word}{}", behind.split_once(')').map_or("", |(_, rest)| rest))
+            }
+            None => line,
+        }
+    });
+    let mut shown = String::new();
+    let mut was_blank = true;
+    for line in lines {
+        // What was taken out must not leave holes.
+        if !(line.trim().is_empty() && was_blank) {
+            shown.push_str(&line);
+            shown.push('\n');
+        }
+        was_blank = line.trim().is_empty();
+    }
+    shown.trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::as_shown;
+
+    #[test]
+    fn hidden_lines_stay_hidden() {
+        let body = "<!-- mark -->\n\n**![P0](https://x/y) slug**\n\n<details><summary>Evidence</summary>\n\ncode\n\n</details>\n\n<!-- a -->";
+        assert_eq!(as_shown(body), "**P0 slug**\n\n▸ Evidence\n\ncode");
     }
 }

@@ -4,7 +4,7 @@ use super::town::{Machine, Said, Town, assert_no_repetition};
 use forge_conformance::Who;
 use tribunal_core::pull::capability::Capability;
 use tribunal_core::pull::facts::{CheckState, PullState};
-use tribunal_core::pull::talk::Thread;
+use tribunal_core::pull::talk::{ReviewState, Thread};
 
 const UNSAFE: &str = "import yaml\n\n\ndef load(text):\n    return yaml.load(text)\n";
 const SAFE: &str = "import yaml\n\n\ndef load(text):\n    return yaml.safe_load(text)\n";
@@ -231,6 +231,32 @@ pub async fn a_lost_fork(town: &Town) {
     }
 }
 
+<<<<<<< HEAD
+/// CF-33: a draft that a person is writing under our account is neither sent along nor thrown away.
+pub async fn somebodys_draft(town: &Town) {
+    let (number, _, _) = town.pull(&[("app.py", Some(UNSAFE))]).await;
+    if !town.stage.leave_pending(number, "app.py", 5, "hm, is that so?").await {
+        return;
+    }
+    let said = town.run(&["review", &town.address(number)]).ended(5);
+    assert!(said.stderr.contains("foreign-draft"), "{}", said.stderr);
+    assert!(town.stickies(number).await.is_empty() && town.threads(number).await.is_empty());
+    let bot = town.stage.forge_as(Who::Bot);
+    let drafts: Vec<String> = bot
+        .reviews(number)
+        .await
+        .unwrap()
+        .into_iter()
+        .filter(|review| review.state == ReviewState::Pending)
+        .map(|review| review.id)
+        .collect();
+    assert!(!drafts.is_empty(), "the draft is still there");
+    for draft in drafts {
+        bot.delete_pending(number, &draft).await.unwrap();
+    }
+    town.review(number);
+    assert_eq!(town.threads(number).await.len(), 1);
+=======
 /// `tribunal doctor` in a checkout: which forge, whom the token speaks for, what is done in another way; and a wrong token.
 pub async fn the_doctor_looks(town: &Town) {
     let checkout = town.machine.folder().join("checkout");
@@ -259,4 +285,5 @@ pub async fn the_doctor_looks(town: &Town) {
     let said = Said::of(doctor().env("TRIBUNAL_TOKEN", "0123456789").output().unwrap()).ended(2);
     assert!(said.stdout.contains("✗ the token in TRIBUNAL_TOKEN: "), "{}", said.stdout);
     assert!(!said.stdout.contains("0123456789"), "the token was shown: {}", said.stdout);
+>>>>>>> f44bad9ded5b7bf0a6c356353d00b34b1f39109e
 }

@@ -49,7 +49,8 @@ impl Paper {
             mergeable: Mergeable::Unknown,
             changed_files: None,
         };
-        let observed = Observed { pull, comments: vec![], reviews: vec![], threads: vec![], checks: vec![] };
+        let observed =
+            Observed { pull, comments: vec![], reviews: vec![], threads: vec![], drafted: BTreeMap::new(), checks: vec![] };
         let can = Capability::ALL.into_iter().filter(|can| *can != Capability::Annotations).collect();
         let capabilities = Capabilities { kind: ForgeKind::GitHub, version: String::new(), can, body_limit: 65_000 };
         Paper { observed, next: 0, capabilities, unplaced: BTreeSet::new() }
@@ -102,7 +103,7 @@ impl Paper {
         match write {
             Write::DeletePending { review } => {
                 self.observed.reviews.retain(|known| known.id != review);
-                self.observed.threads.retain(|thread| thread.comments[0].review.as_ref() != Some(&review));
+                self.observed.drafted.remove(&review);
             }
             Write::DeleteThread { thread } => self.observed.threads.retain(|known| known.id != thread.id),
             Write::Review { review, .. } => {
@@ -278,15 +279,14 @@ fn drafts_are_told_apart() {
         submitted_at: String::new(),
         url: String::new(),
     };
-    for thread in &mut paper.observed.threads {
-        thread.comments[0].review = Some("50".into());
-    }
+    let waiting: Vec<String> = paper.observed.threads.drain(..).map(|thread| thread.comments[0].body.clone()).collect();
+    paper.observed.drafted.insert("50".into(), waiting);
     paper.observed.reviews.push(review.clone());
     paper.run(&first(), usize::MAX);
     assert!(paper.observed.reviews.is_empty());
     assert_eq!(paper.observed.threads.len(), 1);
     paper.observed.reviews.push(review);
-    paper.observed.threads.push(thread("91", "bot", "hm, is that so?", Some("50")));
+    paper.observed.drafted.insert("50".into(), vec!["hm, is that so?".into()]);
     assert_eq!(paper.next(&first()), Err(Stop::ForeignDraft));
 }
 

@@ -1,7 +1,7 @@
 //! `tribunal pr issue`: work that is left for later.
 
+use super::Desk;
 use super::words::text;
-use super::{Desk, show};
 use crate::cli::pr::IssueCommand;
 use crate::situation::{Situation, exit};
 use crate::terminal::table::table;
@@ -20,7 +20,7 @@ pub async fn run(command: IssueCommand) -> Result<(), Situation> {
         IssueCommand::Show { number, output } => {
             let desk = Desk::to_read().await?;
             let issue = desk.local.issue_of(self::number(&number)?).await?;
-            let comments = desk.local.comments(issue.number).await.map_err(show::forge)?;
+            let comments = desk.local.comments(issue.number).await?;
             if output.is_json() {
                 return out::json(&serde_json::json!({ "issue": issue, "comments": comments }));
             }

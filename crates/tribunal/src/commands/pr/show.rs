@@ -1,12 +1,11 @@
 //! `tribunal pr list` and `pr show`.
 
 use super::Desk;
-use crate::situation::{Situation, exit};
+use crate::situation::Situation;
 use crate::terminal::out;
 use crate::terminal::pull as page;
 use crate::terminal::table::table;
 use tribunal_core::pull::facts::PullFilter;
-use tribunal_core::pull::fault::ForgeFault;
 use tribunal_forge::port::{Discuss as _, ReviewPull as _};
 
 pub async fn list(filter: &PullFilter, json: bool) -> Result<(), Situation> {
@@ -37,9 +36,9 @@ pub async fn run(asked: &str, json: bool) -> Result<(), Situation> {
     let number = desk.any_number(asked).await?;
     let pull = desk.local.look_at(number).await?;
     let checks = desk.local.checks_of(&pull.head.sha).await?;
-    let reviews = desk.local.reviews(number).await.map_err(forge)?;
+    let reviews = desk.local.reviews(number).await?;
     let threads = desk.local.conversations(number).await?;
-    let comments = desk.local.comments(number).await.map_err(forge)?;
+    let comments = desk.local.comments(number).await?;
     if json {
         let threads: Vec<_> = threads.iter().map(|(_, thread)| thread).collect();
         return out::json(&serde_json::json!({
@@ -47,8 +46,4 @@ pub async fn run(asked: &str, json: bool) -> Result<(), Situation> {
         }));
     }
     out::page(&page::page(&page::Shown { pull, checks, reviews, threads, comments }))
-}
-
-pub fn forge(fault: ForgeFault) -> Situation {
-    Situation::new("forge-failed", exit::FORGE, fault.to_string())
 }
