@@ -35,9 +35,6 @@ stories!(
     a_dry_run_posts_nothing,
     odd_pull_requests,
     a_lost_fork,
-<<<<<<< HEAD
     somebodys_draft,
-=======
     the_doctor_looks,
->>>>>>> f44bad9ded5b7bf0a6c356353d00b34b1f39109e
 );

@@ -231,7 +231,6 @@ pub async fn a_lost_fork(town: &Town) {
     }
 }
 
-<<<<<<< HEAD
 /// CF-33: a draft that a person is writing under our account is neither sent along nor thrown away.
 pub async fn somebodys_draft(town: &Town) {
     let (number, _, _) = town.pull(&[("app.py", Some(UNSAFE))]).await;
@@ -256,7 +255,8 @@ pub async fn somebodys_draft(town: &Town) {
     }
     town.review(number);
     assert_eq!(town.threads(number).await.len(), 1);
-=======
+}
+
 /// `tribunal doctor` in a checkout: which forge, whom the token speaks for, what is done in another way; and a wrong token.
 pub async fn the_doctor_looks(town: &Town) {
     let checkout = town.machine.folder().join("checkout");
@@ -285,5 +285,4 @@ pub async fn the_doctor_looks(town: &Town) {
     let said = Said::of(doctor().env("TRIBUNAL_TOKEN", "0123456789").output().unwrap()).ended(2);
     assert!(said.stdout.contains("✗ the token in TRIBUNAL_TOKEN: "), "{}", said.stdout);
     assert!(!said.stdout.contains("0123456789"), "the token was shown: {}", said.stdout);
->>>>>>> f44bad9ded5b7bf0a6c356353d00b34b1f39109e
 }
