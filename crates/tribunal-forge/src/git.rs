@@ -202,13 +202,19 @@ impl Repository {
 
     /// A git command in this repository that also sees the snapshots we keep outside of it.
     fn git(&self) -> Command {
+        let mut command = self.git_here();
+        if let Some(remote) = &self.remote {
+            remote.apply(&mut command);
+        }
+        command
+    }
+
+    /// Knows of no remote, so it cannot fetch what is missing.
+    fn git_here(&self) -> Command {
         let mut command = command(self.top());
         command.env("GIT_DIR", &self.git_dir).env("GIT_ALTERNATE_OBJECT_DIRECTORIES", self.objects_dir());
         if let Some(work_tree) = &self.work_tree {
             command.env("GIT_WORK_TREE", work_tree);
-        }
-        if let Some(remote) = &self.remote {
-            remote.apply(&mut command);
         }
         command
     }

@@ -6,6 +6,8 @@
 mod app;
 #[path = "github/contract.rs"]
 mod contract;
+#[path = "github/fetch.rs"]
+mod fetch;
 #[path = "github/quirks.rs"]
 mod quirks;
 #[path = "github/stage.rs"]

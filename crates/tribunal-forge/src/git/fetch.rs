@@ -80,16 +80,22 @@ impl Repository {
         })
     }
 
-    /// Fetches base and head, unless both are here. Returns what the refs are then.
+    /// Fetches base and head, unless both are here. Returns what they are then: another head where somebody pushed meanwhile, and
+    /// the branch's tip where the base was thrown away.
     pub fn fetch_pull(&self, source: &GitSource, base: &Sha, head: &Sha) -> Result<Fetched, GitError> {
         if self.has_here(base)? && self.has_here(head)? {
             return Ok(Fetched { base: base.clone(), head: head.clone() });
         }
-        let _lock = self.lock()?;
+        let lock = self.lock()?;
         let name = source.head_ref.replace('/', "-");
         let (here_base, here_head) = (format!("refs/tribunal/base/{name}"), format!("refs/tribunal/head/{name}"));
         self.fetch(&[format!("+{}:{here_base}", source.base_ref), format!("+{}:{here_head}", source.head_ref)], None)?;
-        Ok(Fetched { base: self.commit(&here_base)?, head: self.commit(&here_head)? })
+        drop(lock);
+        let base = if self.has_here(base)? { base.clone() } else { self.commit(&here_base)? };
+        let at_ref = self.commit(&here_head)?;
+        // Behind a newer one lies the one that was asked for. Where it does not, the ref lags: some forges move it after the push.
+        let lags = at_ref != *head && !self.has_here(head)? && self.fetch_commit(head);
+        Ok(Fetched { base, head: if lags { head.clone() } else { at_ref } })
     }
 
     /// Asks for a commit that may still be on the forge, such as the head before a force-push.
@@ -140,8 +146,9 @@ impl Repository {
     /// Which of these are not here, without asking the forge for them.
     fn missing(&self, ids: &BTreeSet<String>) -> Result<Vec<String>, GitError> {
         let input: String = ids.iter().map(|id| format!("{id}\n")).collect();
-        let mut asked = self.git();
-        asked.args(["-c", "remote.origin.promisor=false", "cat-file", "--batch-check"]);
+        // A remote that may be asked for more is asked for each one, and setting it to false in front takes nothing back.
+        let mut asked = self.git_here();
+        asked.args(["cat-file", "--batch-check"]);
         let answer = Self::checked(Some(&"cat-file".into()), output(asked, Some(input.as_bytes()))?)?;
         let text = String::from_utf8_lossy(&answer);
         Ok(text.lines().filter_map(|line| line.strip_suffix(" missing")).map(str::to_owned).collect())
