@@ -3,6 +3,7 @@
 
 use crate::root;
 use anyhow::{Context as _, Result, bail};
+use forge_conformance::record::{self, Seen};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
@@ -10,9 +11,6 @@ use tribunal_agent::rules::file::{Example, RuleFile};
 use tribunal_agent::rules::load;
 use tribunal_core::findings::role::built_in_roles;
 use tribunal_core::pull::capability::Capability;
-use tribunal_forge::gitea::Flavour;
-use tribunal_forge::gitlab::Token;
-use tribunal_forge::{gitea, github, gitlab, local};
 
 pub fn run(check: bool) -> Result<()> {
     let pages = pages()?;
@@ -49,7 +47,7 @@ pub fn run(check: bool) -> Result<()> {
 }
 
 const FORGES: &str = "docs/forges.md";
-const TABLE_BEGINS: &str = "<!-- made by `cargo xtask docs` from what each client claims -->\n";
+const TABLE_BEGINS: &str = "<!-- made by `cargo xtask docs` from what the conformance suite saw -->\n";
 const TABLE_ENDS: &str = "<!-- end of what is made -->\n";
 
 /// The page on forges with its table as it should be, if it is not so.
@@ -63,30 +61,23 @@ fn stale_capabilities() -> Result<Option<String>> {
 
 /// Rows: what a forge may be able to do. A cell is a tick, or what is done instead.
 fn capabilities() -> String {
-    let access = Token::Access("a token".into());
-    let columns = [
-        ("GitHub", github::capabilities_of(false, true)),
-        ("GitLab", gitlab::capabilities_of(&access, "19.0.0")),
-        ("Gitea 1.27", gitea::capabilities_of(Flavour::Gitea, "1.27.0").can),
-        ("Forgejo 16", gitea::capabilities_of(Flavour::Forgejo, "16.0.0+gitea-1.22.0").can),
-        ("local", local::capabilities_of()),
-    ];
-    let as_app = github::capabilities_of(true, false);
-    let titles: Vec<&str> = columns.iter().map(|(title, _)| *title).collect();
+    let columns = ["GitHub", "GitHub App", "GitLab", "Gitea", "Forgejo", "local"].map(|name| (name, record::read(name)));
+    let titles: Vec<String> = columns
+        .iter()
+        .map(|(name, record)| match record.version.split(['+', '-']).next().filter(|version| !version.is_empty()) {
+            Some(version) if *name != "local" => format!("{name} {version}"),
+            _ => (*name).to_owned(),
+        })
+        .collect();
     let mut text = format!("| | {} |\n| --- |{}\n", titles.join(" | "), " --- |".repeat(titles.len()));
     for capability in Capability::ALL {
-        let cells: Vec<String> = columns
-            .iter()
-            .map(|(title, can)| {
-                let is_app = (*title == "GitHub").then(|| as_app.contains(&capability));
-                match (can.contains(&capability), is_app) {
-                    (true, Some(false)) => format!("✔; with an App {}", capability.fall_back()),
-                    (false, Some(true)) => format!("with an App ✔; else {}", capability.fall_back()),
-                    (true, _) => "✔".to_owned(),
-                    (false, _) => capability.fall_back().to_owned(),
-                }
-            })
-            .collect();
+        let cell = |record: &record::Record| match record.seen.get(&capability) {
+            Some(Seen::Works) => "✔".to_owned(),
+            Some(Seen::Said) => "✔ \\*".to_owned(),
+            Some(Seen::Untried(why)) => why.clone(),
+            Some(Seen::Missing) | None => capability.fall_back().to_owned(),
+        };
+        let cells: Vec<String> = columns.iter().map(|(_, record)| cell(record)).collect();
         text.push_str(&format!("| {} | {} |\n", capability.words(), cells.join(" | ")));
     }
     text

@@ -14,7 +14,7 @@ use crate::{EngineError, Listener, Progress};
 use ask::{Agents, Tree};
 use on_forge::OnForge;
 use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use tribunal_agent::rules::compile::RuleSet;
 use tribunal_agent::rules::load::RuleError;
 use tribunal_agent::rules::scan::Scan;
@@ -53,7 +53,7 @@ pub struct Effects {
     tree: tokio::sync::Mutex<Option<Arc<Tree>>>,
     change: OnceLock<Arc<ReadChange>>,
     scan: OnceLock<Result<Arc<Scan>, RuleError>>,
-    window: OnceLock<Arc<Window>>,
+    window: Mutex<Option<Arc<Window>>>,
 }
 
 /// What is known of a case before its change is read: from the ledger, and from the pull request, which wins (CF-8).
@@ -85,7 +85,7 @@ impl Effects {
             tree: tokio::sync::Mutex::default(),
             change: OnceLock::new(),
             scan: OnceLock::new(),
-            window: OnceLock::new(),
+            window: Mutex::default(),
         }
     }
 
@@ -112,12 +112,18 @@ impl Effects {
 
     async fn read_change(self: Arc<Self>, state: Arc<State>, case_id: &str) -> Result<Input, EngineError> {
         (self.listener)(Progress::Reading);
-        let known = self.known(case_id).await?;
-        let known = match (&self.on, &state.request.pull) {
-            (Some(on), Some(pull)) => on.look(pull, &state.request.target.head(), known).await?,
-            _ => known,
-        };
         let patch = self.patch_bytes(&state.request.target).await?;
+        // git reads while the forge is asked; whether that went well is seen below, where the same change is wanted.
+        let (worker, shared, given) = (Arc::clone(&self), Arc::clone(&state), patch.clone());
+        let reading = blocking(move || worker.change(&shared, given).is_ok());
+        let known = self.known(case_id).await?;
+        let looking = async {
+            match (&self.on, &state.request.pull) {
+                (Some(on), Some(pull)) => on.look(pull, &state.request.target.head(), known).await,
+                _ => Ok(known),
+            }
+        };
+        let (known, _) = tokio::try_join!(looking, reading)?;
         let worker = Arc::clone(&self);
         let read = blocking(move || -> Result<ChangeRead, GitError> {
             let change = worker.change(&state, patch)?;
@@ -241,15 +247,18 @@ impl Effects {
     fn window(&self, state: &State) -> Result<Option<Arc<Window>>, GitError> {
         let (Phase::Reviewing(reviewing) | Phase::Verifying(reviewing)) = &state.phase else { return Ok(None) };
         let Some(since) = &reviewing.plan.since else { return Ok(None) };
-        if let Some(window) = self.window.get() {
+        // Held while git works: every seat asks at the same moment, and one answer does for all.
+        let mut kept = self.window.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some(window) = kept.as_ref() {
             return Ok(Some(Arc::clone(window)));
         }
         let target = &state.request.target;
         let base = target.base();
         let old_base = reviewing.plan.since_base.as_ref().unwrap_or(&base);
         let touched = self.repository()?.window(old_base, since, &base, &target.head(), state.request.policy.max_bytes)?;
-        let window = Window::new(touched, reviewing.plan.prior.iter().map(|open| open.known()).collect());
-        Ok(Some(Arc::clone(self.window.get_or_init(|| Arc::new(window)))))
+        let window = Arc::new(Window::new(touched, reviewing.plan.prior.iter().map(|open| open.known()).collect()));
+        *kept = Some(Arc::clone(&window));
+        Ok(Some(window))
     }
 }
 

@@ -66,6 +66,10 @@ impl Stage for LocalStage {
         ForgeKind::Local
     }
 
+    fn name(&self) -> &'static str {
+        if self.several { "local, shared" } else { "local" }
+    }
+
     fn forge_as(&self, who: Who) -> Arc<dyn Forge> {
         Arc::new(self.local(who))
     }

@@ -18,6 +18,7 @@ use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use tribunal_core::ids::{RepoPath, Sha};
 
 #[derive(Debug, thiserror::Error)]
@@ -73,7 +74,9 @@ pub struct Repository {
     /// Where snapshots go, when not beside the ledger.
     snapshots: Option<PathBuf>,
     /// The forge that a clone of ours was made from.
-    remote: Option<std::sync::Arc<fetch::Remote>>,
+    remote: Option<Arc<fetch::Remote>>,
+    /// Trees that were compared. They never change, and one review asks for the same ones again and again.
+    compared: Arc<change::Compared>,
 }
 
 /// Settings that no repository's own configuration may override.
@@ -174,7 +177,7 @@ impl Repository {
         let (Some(git_dir), Some(common_dir)) = (lines.next(), lines.next()) else {
             return Err(GitError::Hollow("rev-parse named no folder".into()));
         };
-        Ok(Self { work_tree: lines.next(), git_dir, common_dir, snapshots: None, remote: None })
+        Ok(Self { work_tree: lines.next(), git_dir, common_dir, snapshots: None, remote: None, compared: Arc::default() })
     }
 
     /// Our own folder: ledger, snapshots, locks. Never in the work tree.

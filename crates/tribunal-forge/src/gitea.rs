@@ -30,8 +30,6 @@ use tribunal_core::pull::facts::Account;
 use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::pull::place::{ForgeKind, Project};
 
-pub use probe::capabilities_of;
-
 /// The most that a page may hold; a server may be set to fewer.
 const PAGE: usize = 50;
 const MAX_PAGES: usize = 500;

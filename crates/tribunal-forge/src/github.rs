@@ -28,8 +28,6 @@ use std::sync::Arc;
 use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::pull::place::Project;
 
-pub use read::capabilities_of;
-
 pub const API_VERSION: &str = "2022-11-28";
 
 /// How we prove who we are.

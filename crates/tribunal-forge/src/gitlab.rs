@@ -36,8 +36,6 @@ use tribunal_core::pull::facts::Account;
 use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::pull::place::Project;
 
-pub use read::capabilities_of;
-
 /// A list that goes on for longer than this has lost its end.
 const MAX_PAGES: usize = 500;
 

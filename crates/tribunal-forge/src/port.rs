@@ -62,6 +62,10 @@ pub trait ReviewPull: Send + Sync {
     }
     /// Every page, oldest first, with all their comments. What waits in a pending review was said to nobody, and is not among them.
     async fn threads(&self, number: u64) -> Answered<Vec<Thread>>;
+    /// Both, where one list leads to the other.
+    async fn reviews_and_threads(&self, number: u64) -> Answered<(Vec<Review>, Vec<Thread>)> {
+        tokio::try_join!(self.reviews(number), self.threads(number))
+    }
     async fn submit(&self, number: u64, review: &NewReview) -> Answered<Submitted>;
     /// Removes a review of ours that was never submitted.
     async fn delete_pending(&self, number: u64, review: &str) -> Answered<()>;

@@ -1,5 +1,6 @@
 //! The checks, by what they are about. Each makes its own pull request and leaves it behind.
 
+mod abilities;
 mod facts;
 mod honesty;
 mod issues;
@@ -11,6 +12,7 @@ mod talk;
 mod threads;
 
 use crate::run::Check;
+use tribunal_core::pull::capability::Capability;
 
 macro_rules! listed {
     ($($module:ident: $($name:ident),+ $(,)?;)+) => {
@@ -55,5 +57,31 @@ listed! {
         a_thread_outlives_its_line;
     statuses: the_latest_of_each_name_counts, many_statuses_are_all_there;
     issues: an_issue_is_made_found_and_closed, labels_are_put_on_and_taken_off, reactions_are_counted_by_person;
+    abilities:
+        a_review_and_its_comments_are_one,
+        what_has_no_line_is_not_lost,
+        a_comment_on_lost_code_is_outdated,
+        an_unchanged_pull_is_not_sent_again;
     honesty: what_is_claimed_is_no_more_than_known, what_is_not_claimed_is_refused;
+}
+
+/// The check that tries a capability where it is claimed, and sees that it is missing where it is not. Nothing: what a forge makes of
+/// the words in a comment cannot be read back.
+pub fn tried_by(capability: Capability) -> Option<&'static str> {
+    match capability {
+        Capability::OneCallReview => Some("abilities::a_review_and_its_comments_are_one"),
+        Capability::MultiLine | Capability::Suggestions => None,
+        Capability::FileLevel => Some("abilities::what_has_no_line_is_not_lost"),
+        Capability::Reply => Some("threads::a_reply_joins_its_thread"),
+        Capability::Resolve => Some("threads::a_thread_is_resolved_and_taken_up_again"),
+        Capability::Outdated => Some("abilities::a_comment_on_lost_code_is_outdated"),
+        Capability::CommitStatus => Some("statuses::the_latest_of_each_name_counts"),
+        Capability::Annotations => Some("honesty::what_is_not_claimed_is_refused"),
+        Capability::Approve => Some("reviews::an_approval_and_a_refusal_are_told_apart"),
+        Capability::ConditionalRequests => Some("abilities::an_unchanged_pull_is_not_sent_again"),
+        Capability::Reactions => Some("issues::reactions_are_counted_by_person"),
+        Capability::GuardedMerge => Some("merge::another_head_is_not_merged"),
+        Capability::UpdateBranch => Some("merge::a_branch_is_brought_up_to_date"),
+        Capability::Issues => Some("issues::an_issue_is_made_found_and_closed"),
+    }
 }

@@ -4,11 +4,12 @@
 
 mod checkout;
 mod checks;
+pub mod record;
 mod run;
 mod scene;
 mod stage;
 
 pub use checkout::Checkout;
-pub use checks::checks;
+pub use checks::{checks, tried_by};
 pub use run::{Check, run};
 pub use stage::{Stage, Who};

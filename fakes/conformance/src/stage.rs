@@ -33,6 +33,11 @@ impl Who {
 pub trait Stage: Send + Sync {
     fn kind(&self) -> ForgeKind;
 
+    /// Under which its column of the capability table is kept.
+    fn name(&self) -> &'static str {
+        self.kind().name()
+    }
+
     /// The client under test, as production code builds it, speaking for `who`. A new one each time: what a client remembers must
     /// not be needed.
     fn forge_as(&self, who: Who) -> Arc<dyn Forge>;
@@ -68,8 +73,9 @@ pub trait Stage: Send + Sync {
         false
     }
 
-    /// A pull request from a fork that is deleted meanwhile. Nothing: this forge has no forks.
-    async fn open_pull_from_lost_fork(&self) -> Option<u64> {
+    /// A stranger's pull request from a fork, which may be deleted meanwhile. Nothing: this forge has no forks.
+    async fn open_pull_from_fork(&self, is_lost: bool) -> Option<u64> {
+        let _ = is_lost;
         None
     }
 
@@ -79,5 +85,11 @@ pub trait Stage: Send + Sync {
         for index in 0..count {
             author.comment(number, &format!("comment {index}")).await.expect("the author comments");
         }
+    }
+
+    /// Asks for a pull request twice: was the second answer only that nothing had changed? Seen where the wire can be seen.
+    async fn is_not_sent_again(&self, number: u64) -> bool {
+        let _ = number;
+        false
     }
 }

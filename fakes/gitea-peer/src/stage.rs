@@ -57,12 +57,14 @@ impl Stage for GiteaStage {
         true
     }
 
-    async fn open_pull_from_lost_fork(&self) -> Option<u64> {
+    async fn open_pull_from_fork(&self, is_lost: bool) -> Option<u64> {
         let fork = self.peer.fork(&self.path, STRANGER, "lost").await;
         let theirs = self.peer.checkout(&fork, STRANGER).await;
         theirs.push("idea", &[("idea.txt", Some("an idea\n"))], "an idea").await;
         let number = self.peer.open_pull(&self.path, STRANGER, &format!("{STRANGER}:idea"), "main", "From a fork").await;
-        self.peer.api(STRANGER, Method::DELETE, &format!("/repos/{fork}"), None).await;
+        if is_lost {
+            self.peer.api(STRANGER, Method::DELETE, &format!("/repos/{fork}"), None).await;
+        }
         Some(number)
     }
 }

@@ -191,6 +191,9 @@ pub struct Plan {
     pub iteration: u32,
     #[serde(default)]
     pub dismissals: Vec<Dismissal>,
+    /// Commands in comments that make no sense, and why.
+    #[serde(default)]
+    pub objections: Vec<String>,
     #[serde(default)]
     pub history: Vec<PastReview>,
 }
@@ -400,8 +403,15 @@ fn seat_finished(
     }
     // A cap holds for whoever is asked, so nobody stands in for a seat that met one.
     let is_capped = matches!(answer.state, SeatState::OverBudget { .. });
-    let stand_in = if !answer.has_looked() && !is_capped { reviewing.plan.panel.replace(&seat) } else { None };
+    let mut stand_in = if !answer.has_looked() && !is_capped { reviewing.plan.panel.replace(&seat) } else { None };
     reviewing.answers.insert(key, answer);
+    // Nor may anybody stand in whom this change is not to be given to.
+    while let Some((next, refusal)) =
+        stand_in.as_ref().and_then(|next| Some((next.clone(), pull::refusal(request, &next.agent)?)))
+    {
+        reviewing.answers.insert(next.to_string(), refusal);
+        stand_in = reviewing.plan.panel.replace(&next);
+    }
     if let Some(stand_in) = stand_in {
         return (Phase::Reviewing(reviewing), vec![Effect::RunSeat(stand_in)]);
     }
@@ -410,7 +420,10 @@ fn seat_finished(
         return (Phase::Reviewing(reviewing), Vec::new());
     }
     match &request.policy.verify {
-        Some(verify) if !finish::to_verify(request, &reviewing, &verify.agent).is_empty() => {
+        Some(verify)
+            if pull::refusal(request, &verify.agent).is_none()
+                && !finish::to_verify(request, &reviewing, &verify.agent).is_empty() =>
+        {
             (Phase::Verifying(reviewing), vec![Effect::Verify(verify.agent.clone())])
         }
         Some(_) | None => publish(request, finish::document(request, *reviewing, None, started_at, now)),
@@ -487,7 +500,7 @@ fn plan(request: &Request, mut change: ChangeRead, started_at: Millis, now: Mill
     if let Some(reason) = nothing_left(&files, request.target.subject()) {
         return decline(request, Decline::NotRun, reason);
     }
-    let withheld = pull::withhold(request.pull.as_ref(), &mut panel);
+    let withheld = pull::withhold(request, &mut panel);
     let asked = panel.seats.iter().filter(|seat| !withheld.contains_key(&seat.to_string()));
     let effects: Vec<Effect> = asked.cloned().map(Effect::RunSeat).collect();
     let plan = Plan {
@@ -504,6 +517,7 @@ fn plan(request: &Request, mut change: ChangeRead, started_at: Millis, now: Mill
         ids: change.ids,
         iteration,
         dismissals: change.dismissals,
+        objections: change.pull.map(|pull| pull.objections).unwrap_or_default(),
         history,
     };
     let reviewing = Reviewing { plan, answers: withheld };

@@ -6,14 +6,18 @@ use whatlang::{Lang, detect};
 /// Fewer letters than this are no prose.
 const MIN_LETTERS: usize = 40;
 
+/// Did somebody write something, and not only code, links and template?
+pub fn has_prose(text: &str) -> bool {
+    prose(text).chars().filter(|c| c.is_alphabetic()).count() >= MIN_LETTERS
+}
+
 /// The English name of the language to write in; nothing for English.
 pub fn language_of<'a>(texts: impl IntoIterator<Item = &'a str>) -> Option<&'static str> {
     for text in texts {
-        let prose = prose(text);
-        if prose.chars().filter(|c| c.is_alphabetic()).count() < MIN_LETTERS {
+        if !has_prose(text) {
             continue;
         }
-        let found = detect(&prose).filter(|found| found.is_reliable())?;
+        let found = detect(&prose(text)).filter(|found| found.is_reliable())?;
         return (found.lang() != Lang::Eng).then(|| found.lang().eng_name());
     }
     None

@@ -7,7 +7,7 @@
 use super::anchor::{Shown, Spot};
 use super::inline::{Dialect, inline_body};
 use super::marker::{Mark, MarkerKey, ReadMark, Seal, read, seal};
-use super::status::{check_run, status};
+use super::status::{check_run, stands, status};
 use super::sticky::{Links, sticky_for};
 use super::threads::{OwnThread, own};
 use crate::combine::finding::Finding;
@@ -19,7 +19,7 @@ use crate::pull::talk::{
     Comment, NewCheckRun, NewComment, NewReview, NewStatus, Review, ReviewEvent, ReviewState, Thread, ThreadComment,
 };
 use crate::report::document::Document;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What should be said, by whom, and how.
@@ -48,7 +48,7 @@ pub struct Observed {
     pub checks: Vec<Check>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Write {
     /// Ours, half made by a request that was cut off.
@@ -282,11 +282,7 @@ fn status_writes(desired: &Desired<'_>, observed: &Observed, summary: &str) -> V
     let (document, capabilities) = (desired.document, desired.capabilities);
     let wanted = status(document);
     let sha = document.head.clone();
-    let stands = observed
-        .checks
-        .iter()
-        .any(|check| check.name == wanted.context && check.state == wanted.state && check.description == wanted.description);
-    if !desired.policy.status || stands {
+    if !desired.policy.status || stands(&wanted, &observed.checks) {
         return Vec::new();
     }
     if capabilities.can(Capability::Annotations) {

@@ -3,7 +3,7 @@
 use super::summary;
 use crate::combine::verdict::Outcome;
 use crate::findings::scale::Priority;
-use crate::pull::facts::CheckState;
+use crate::pull::facts::{Check, CheckState};
 use crate::pull::talk::{Annotation, AnnotationLevel, NewCheckRun, NewStatus};
 use crate::report::document::Document;
 
@@ -20,6 +20,13 @@ pub fn status(document: &Document) -> NewStatus {
         description: shortened(&summary::plain(document), MAX_DESCRIPTION),
         url: document.pull.as_ref().map(|pull| pull.url.clone()).filter(|url| !url.is_empty()),
     }
+}
+
+/// Does a commit say it already?
+pub fn stands(wanted: &NewStatus, checks: &[Check]) -> bool {
+    checks
+        .iter()
+        .any(|check| check.name == wanted.context && check.state == wanted.state && check.description == wanted.description)
 }
 
 /// Nothing was reviewed, and that is not green.

@@ -1,6 +1,7 @@
 //! What was posted of a review, and where.
 
 use crate::ids::{FindingId, Sha};
+use crate::publish::reconcile::Write;
 use crate::pull::facts::CheckState;
 use crate::pull::place::Place;
 use schemars::JsonSchema;
@@ -30,6 +31,10 @@ pub struct Publication {
     /// Findings that the forge would not put on their line; the summary holds them in full.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unplaced: Vec<FindingId>,
+    /// A dry run: what would have been written, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(skip)]
+    pub planned: Vec<Write>,
     /// What could not be done, and why; nothing here stopped the rest.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shortfalls: Vec<String>,

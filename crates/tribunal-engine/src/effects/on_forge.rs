@@ -4,19 +4,16 @@ use super::{Known, Last};
 use crate::EngineError;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use tribunal_core::combine::dismissal::{Dismissal, Dismissed};
+use tribunal_core::combine::dismissal::{Dismissal, objection, weigh, words};
 use tribunal_core::ids::Sha;
 use tribunal_core::procedure::review::pull::{PullRead, PullRun};
 use tribunal_core::publish::marker::{Mark, MarkerKey, Seal};
 use tribunal_core::publish::memory::Memory;
 use tribunal_core::publish::reconcile::stickies;
-use tribunal_core::publish::status::status;
+use tribunal_core::publish::status::{stands, status};
 use tribunal_core::publish::threads::own;
-use tribunal_core::pull::command::{Command, commands};
 use tribunal_core::pull::facts::{Account, Permission};
 use tribunal_core::pull::fault::ForgeFault;
-use tribunal_core::pull::place::ForgeKind;
-use tribunal_core::pull::talk::{Comment, Thread};
 use tribunal_forge::port::Forge;
 
 /// A forge, and the key that our marks are sealed with there.
@@ -25,7 +22,7 @@ pub struct OnForge {
     pub forge: Arc<dyn Forge>,
     pub key: MarkerKey,
     /// Only say what would be written.
-    pub dry: Option<Arc<dyn Fn(Vec<tribunal_core::publish::reconcile::Write>) + Send + Sync>>,
+    pub dry: bool,
 }
 
 impl OnForge {
@@ -40,7 +37,7 @@ impl OnForge {
             _ => None,
         });
         // Threads cost more to read than anything else, and say nothing new while nobody has spoken.
-        let is_quiet = sticky.as_ref().is_some_and(|(comment, _)| is_quiet_since(&pull.updated_at, comment));
+        let is_quiet = sticky.as_ref().is_some_and(|(comment, _)| comment.is_last_event(&pull.updated_at));
         let threads = if memory.is_some() && is_quiet { Vec::new() } else { self.forge.threads(number).await? };
         for thread in own(&threads, &me, &case_id, &self.key).iter().filter(|thread| thread.seal == Seal::Good) {
             known.names.insert(thread.key.clone(), thread.id);
@@ -55,14 +52,19 @@ impl OnForge {
             // What the ledger knows was never shown, or is shown no more.
             None => known.last = known.last.map(|last| Last { proved: false, ..last }),
         }
-        known.dismissals.extend(self.dismissals(pull, &me, &comments, &threads).await?);
-        let status_stands = known.last.as_ref().is_some_and(|last| {
-            let wanted = status(&last.document);
-            checks.iter().any(|check| {
-                check.name == wanted.context && check.state == wanted.state && check.description == wanted.description
-            })
-        });
-        known.pull = Some(PullRead { status_stands });
+        let mut objections = Vec::new();
+        let mut rights: BTreeMap<String, Permission> = BTreeMap::new();
+        for word in words(&comments, &threads, &me) {
+            let right = match rights.get(&word.author.id) {
+                Some(right) => *right,
+                None => self.right_of(word.author).await?,
+            };
+            rights.insert(word.author.id.clone(), right);
+            known.dismissals.extend(weigh(&word, right, &pull.author, pull.subject.place.kind, &known.names));
+            objections.extend(objection(&word, right));
+        }
+        let status_stands = known.last.as_ref().is_some_and(|last| stands(&status(&last.document), &checks));
+        known.pull = Some(PullRead { status_stands, objections });
         Ok(known)
     }
 
@@ -76,44 +78,11 @@ impl OnForge {
         Last { document, iteration: memory.iteration, history: memory.history, proved: true }
     }
 
-    /// Words of people with write access. Their rights are looked up once each, and only when they gave a command.
-    async fn dismissals(
-        &self,
-        pull: &PullRun,
-        me: &Account,
-        comments: &[Comment],
-        threads: &[Thread],
-    ) -> Result<Vec<Dismissal>, ForgeFault> {
-        let said = comments.iter().map(|comment| (&comment.author, &comment.body));
-        let replied = threads.iter().flat_map(|thread| &thread.comments).map(|comment| (&comment.author, &comment.body));
-        let mut rights: BTreeMap<String, Permission> = BTreeMap::new();
-        // Whoever can write to a repository of their own machine decides alone.
-        let is_local = pull.subject.place.kind == ForgeKind::Local;
-        let mut found = Vec::new();
-        for (author, body) in said.chain(replied).filter(|(author, _)| !author.is(me)) {
-            for command in commands(body) {
-                let Command::Dismiss { id, reason } = command else { continue };
-                if !rights.contains_key(&author.id) {
-                    let right = match self.forge.permission(author).await {
-                        // Whose rights cannot be known has none: a stranger's word must not be able to stop a review either.
-                        Err(ForgeFault::Forbidden { .. } | ForgeFault::NotFound { .. }) => Permission::None,
-                        other => other?,
-                    };
-                    rights.insert(author.id.clone(), right);
-                }
-                if rights.get(&author.id).is_some_and(|right| right.may_write()) {
-                    let dismissed =
-                        Dismissed { by: author.login.clone(), reason, accepted: is_local || !author.is(&pull.author) };
-                    found.push(Dismissal { id, dismissed });
-                }
-            }
+    /// Whose rights cannot be known has none: what a stranger writes must not be able to stop a review either.
+    pub async fn right_of(&self, account: &Account) -> Result<Permission, ForgeFault> {
+        match self.forge.permission(account).await {
+            Err(ForgeFault::Forbidden { .. } | ForgeFault::NotFound { .. }) => Ok(Permission::None),
+            other => other,
         }
-        Ok(found)
     }
-}
-
-/// Has nothing been said since the sticky was written? Times of one forge are compared as it writes them; in doubt, somebody spoke.
-fn is_quiet_since(updated_at: &str, sticky: &Comment) -> bool {
-    let comparable = updated_at.len() == sticky.updated_at.len() && !updated_at.is_empty();
-    comparable && updated_at <= sticky.updated_at.as_str()
 }

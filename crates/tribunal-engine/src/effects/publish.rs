@@ -38,7 +38,6 @@ impl Effects {
         (self.listener)(Progress::Publishing { to: pull.subject.place.to_string() });
         let (worker, shared) = (Arc::clone(&self), Arc::clone(&state));
         let shown = blocking(move || Ok::<_, EngineError>(Shown::of(&worker.change(&shared, None)?.change))).await??;
-        let (capabilities, me) = tokio::try_join!(on.forge.capabilities(), on.forge.identity())?;
         let mut posting = Posting {
             on,
             number: pull.subject.place.number,
@@ -46,8 +45,10 @@ impl Effects {
             unplaced: BTreeSet::new(),
             status_fault: None,
         };
+        let looking = posting.observe(&publishing.document.head);
+        let (capabilities, me, observed) = tokio::try_join!(on.forge.capabilities(), on.forge.identity(), looking)?;
         let desired = Said { publishing, case_id, capabilities: &capabilities, me: &me, shown: &shown, state: &state };
-        posting.run(&desired).await?;
+        posting.run(&desired, observed).await?;
         match posting.status_fault {
             Some(fault) => Err(fault.into()),
             None => Ok(Input::Published(Box::new(posting.publication))),
@@ -61,7 +62,7 @@ impl Effects {
         let status = not_run(reason);
         let mut publication = Publication { status: Some(status.state), ..Publication::default() };
         let capabilities = on.forge.capabilities().await?;
-        if capabilities.can(Capability::CommitStatus) && state.request.policy.publish.status && on.dry.is_none() {
+        if capabilities.can(Capability::CommitStatus) && state.request.policy.publish.status && !on.dry {
             let head = state.request.target.head();
             // A push meanwhile makes the reason untrue.
             if on.forge.pull(pull.subject.place.number).await?.head.sha == head {
@@ -98,13 +99,9 @@ struct Said<'a> {
 }
 
 impl Posting<'_> {
-    async fn run(&mut self, said: &Said<'_>) -> Result<(), EngineError> {
+    async fn run(&mut self, said: &Said<'_>, mut observed: Observed) -> Result<(), EngineError> {
         let mut doubt = None;
-        for look in 0..MAX_LOOKS {
-            if doubt.is_some() {
-                tokio::time::sleep(Duration::from_millis(250 << look)).await;
-            }
-            let mut observed = self.observe(&said.publishing.document.head).await?;
+        for look in 1..=MAX_LOOKS {
             let next = match self.next(said, &observed) {
                 Ok(next) => next,
                 Err(stop) => {
@@ -112,8 +109,8 @@ impl Posting<'_> {
                     return Ok(());
                 }
             };
-            if let Some(tell) = &self.on.dry {
-                tell(self.all(said, &mut observed, next));
+            if self.on.dry {
+                self.publication.planned = self.all(said, &mut observed, next);
                 return Ok(());
             }
             doubt = self.write_all(next.writes).await?;
@@ -121,6 +118,10 @@ impl Posting<'_> {
                 self.publication.unplaced = self.unplaced.iter().copied().collect();
                 return Ok(());
             }
+            if doubt.is_some() {
+                tokio::time::sleep(Duration::from_millis(250 << look)).await;
+            }
+            observed = self.observe(&said.publishing.document.head).await?;
         }
         Err(doubt.map_or_else(|| missing("publishing did not come to an end"), EngineError::from))
     }
@@ -156,13 +157,8 @@ impl Posting<'_> {
 
     async fn observe(&self, head: &Sha) -> Result<Observed, ForgeFault> {
         let (forge, number) = (&self.on.forge, self.number);
-        let (pull, comments, reviews, threads, checks) = tokio::try_join!(
-            forge.pull(number),
-            forge.comments(number),
-            forge.reviews(number),
-            forge.threads(number),
-            forge.checks(head)
-        )?;
+        let (pull, comments, (reviews, threads), checks) =
+            tokio::try_join!(forge.pull(number), forge.comments(number), forge.reviews_and_threads(number), forge.checks(head))?;
         let me = forge.identity().await?;
         let mut drafted = BTreeMap::new();
         for review in reviews.iter().filter(|review| review.state == ReviewState::Pending && review.author.is(&me)) {

@@ -7,7 +7,7 @@ use super::{GitError, Repository, output};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
 use std::process::Stdio;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use tribunal_core::diff::change::{Change, ChangedFile, FileContent, FileStatus};
 use tribunal_core::diff::language::shows_testing;
 use tribunal_core::diff::parse::{parse_diff, text_of};
@@ -58,8 +58,11 @@ pub struct ReadChange {
     pub files: Vec<FileSummary>,
 }
 
+/// By old side, new side, and whether renames are looked for.
+pub(super) type Compared = Mutex<BTreeMap<(Sha, Sha, bool), Arc<Vec<RawEntry>>>>;
+
 #[derive(Debug)]
-struct RawEntry {
+pub(super) struct RawEntry {
     path: RepoPath,
     path_bytes: Vec<u8>,
     old_path: Option<RepoPath>,
@@ -134,12 +137,14 @@ impl Repository {
     pub fn changed_since(&self, old_base: &Sha, since: &Sha, base: &Sha, head: &Sha) -> Result<Since, GitError> {
         let mut found =
             Since { paths: self.recompared(old_base, since, base, head)?, renamed: BTreeMap::new(), same_content: false };
-        found.same_content = found.paths.is_empty() && self.is_same_change(old_base, since, base, head)?;
-        for entry in self.raw_entries(Sides { old: since, new: head, renames: true })? {
+        let moved = self.raw_entries(Sides { old: since, new: head, renames: true })?;
+        found.same_content = found.paths.is_empty()
+            && (if old_base == base { moved.is_empty() } else { self.is_same_change(old_base, since, base, head)? });
+        for entry in moved.iter() {
             found.paths.insert(entry.path.clone());
-            if let Some(old) = entry.old_path {
+            if let Some(old) = &entry.old_path {
                 found.paths.insert(old.clone());
-                found.renamed.insert(old, entry.path);
+                found.renamed.insert(old.clone(), entry.path.clone());
             }
         }
         Ok(found)
@@ -154,23 +159,30 @@ impl Repository {
         let is_other = |entry: &RawEntry| {
             before.get(&entry.path).is_none_or(|before| before.old_path != entry.old_path || before.old_id != entry.old_id)
         };
-        Ok(now.into_iter().filter(is_other).map(|entry| entry.path).collect())
+        Ok(now.iter().filter(|entry| is_other(entry)).map(|entry| entry.path.clone()).collect())
     }
 
     /// The same files, each from the same content to the same content.
     fn is_same_change(&self, old_base: &Sha, since: &Sha, base: &Sha, head: &Sha) -> Result<bool, GitError> {
         let contents = |old, new| -> Result<BTreeSet<(RepoPath, String, String)>, GitError> {
             let entries = self.raw_entries(Sides { old, new, renames: false })?;
-            Ok(entries.into_iter().map(|entry| (entry.path, entry.old_id, entry.new_id)).collect())
+            Ok(entries.iter().map(|entry| (entry.path.clone(), entry.old_id.clone(), entry.new_id.clone())).collect())
         };
         Ok(contents(old_base, since)? == contents(base, head)?)
     }
 
-    fn raw_entries(&self, sides: Sides<'_>) -> Result<Vec<RawEntry>, GitError> {
+    fn raw_entries(&self, sides: Sides<'_>) -> Result<Arc<Vec<RawEntry>>, GitError> {
+        let key = (sides.old.clone(), sides.new.clone(), sides.renames);
+        let compared = || self.compared.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some(kept) = compared().get(&key) {
+            return Ok(Arc::clone(kept));
+        }
         let mut args: Vec<&str> = DIFF.to_vec();
         args.extend(["--raw", "-z"]);
         args.extend(sides.args());
-        parse_raw(&self.run(args)?)
+        let entries = Arc::new(parse_raw(&self.run(args)?)?);
+        compared().insert(key, Arc::clone(&entries));
+        Ok(entries)
     }
 
     fn sizes(&self, entries: &[RawEntry]) -> Result<BTreeMap<String, u64>, GitError> {

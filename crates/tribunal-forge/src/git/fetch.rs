@@ -47,6 +47,9 @@ impl Remote {
     }
 }
 
+const NO_FILES: &str = "--filter=blob:none";
+const SMALL_FILES: &str = "--filter=blob:limit=256k";
+
 /// Base and head of a pull request, fetched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fetched {
@@ -77,19 +80,22 @@ impl Repository {
             common_dir: folder,
             snapshots: None,
             remote: Some(Arc::new(Remote::of(source))),
+            compared: Arc::default(),
         })
     }
 
     /// Fetches base and head, unless both are here. Returns what they are then: another head where somebody pushed meanwhile, and
     /// the branch's tip where the base was thrown away.
     pub fn fetch_pull(&self, source: &GitSource, base: &Sha, head: &Sha) -> Result<Fetched, GitError> {
-        if self.has_here(base)? && self.has_here(head)? {
+        if self.missing(&BTreeSet::from([base.0.clone(), head.0.clone()]))?.is_empty() {
             return Ok(Fetched { base: base.clone(), head: head.clone() });
         }
         let lock = self.lock()?;
         let name = source.head_ref.replace('/', "-");
         let (here_base, here_head) = (format!("refs/tribunal/base/{name}"), format!("refs/tribunal/head/{name}"));
-        self.fetch(&[format!("+{}:{here_base}", source.base_ref), format!("+{}:{here_head}", source.head_ref)], None)?;
+        // What was pushed since the last time is small, and its files come along; a first time brings the whole history, without.
+        let filter = if self.commit(&here_head).is_ok() { SMALL_FILES } else { NO_FILES };
+        self.fetch(&[format!("+{}:{here_base}", source.base_ref), format!("+{}:{here_head}", source.head_ref)], filter, None)?;
         drop(lock);
         let base = if self.has_here(base)? { base.clone() } else { self.commit(&here_base)? };
         let at_ref = self.commit(&here_head)?;
@@ -105,7 +111,7 @@ impl Repository {
         has()
             || (is_id
                 && self.remote.is_some()
-                && self.lock().and_then(|_lock| self.fetch(std::slice::from_ref(&sha.0), None)).is_ok()
+                && self.lock().and_then(|_lock| self.fetch(std::slice::from_ref(&sha.0), NO_FILES, None)).is_ok()
                 && has())
     }
 
@@ -140,7 +146,7 @@ impl Repository {
             return Ok(());
         }
         let _lock = self.lock()?;
-        self.fetch(&["--stdin".to_owned()], Some(missing.join("\n") + "\n"))
+        self.fetch(&["--stdin".to_owned()], NO_FILES, Some(missing.join("\n") + "\n"))
     }
 
     /// Which of these are not here, without asking the forge for them.
@@ -158,13 +164,13 @@ impl Repository {
         Ok(self.missing(&BTreeSet::from([sha.0.clone()]))?.is_empty())
     }
 
-    fn fetch(&self, what: &[String], input: Option<String>) -> Result<(), GitError> {
+    fn fetch(&self, what: &[String], filter: &str, input: Option<String>) -> Result<(), GitError> {
         let mut asked = self.git();
         if input.is_some() {
             // These are files and no history: there is nothing to negotiate about.
             asked.args(["-c", "fetch.negotiationAlgorithm=noop"]);
         }
-        asked.args(["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--recurse-submodules=no", "--filter=blob:none"]);
+        asked.args(["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--recurse-submodules=no", filter]);
         asked.arg("origin").args(what);
         let answer = output(asked, input.as_deref().map(str::as_bytes))?;
         if answer.success {

@@ -74,11 +74,6 @@ impl Abilities {
     }
 }
 
-/// What a server of this version can do, as far as its version says.
-pub fn capabilities_of(flavour: Flavour, version: &str) -> Capabilities {
-    Abilities::guessed(version.to_owned()).capabilities(flavour)
-}
-
 impl Gitea {
     pub(super) async fn abilities(&self) -> Answered<&Abilities> {
         self.abilities.get_or_try_init(|| self.find_abilities()).await

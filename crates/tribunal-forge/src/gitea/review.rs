@@ -17,20 +17,16 @@ use tribunal_core::pull::talk::{NewComment, NewReview, Review, ReviewEvent, Revi
 #[async_trait]
 impl ReviewPull for Gitea {
     async fn reviews(&self, number: u64) -> Answered<Vec<Review>> {
-        let mut reviews = Vec::new();
-        for review in self.listed_reviews(number).await? {
-            reviews.extend(review.words().map_err(|message| self.hollow(message))?);
-        }
-        // An administrator is shown other people's drafts as well.
-        if reviews.iter().any(|review| review.state == ReviewState::Pending) {
-            let me = self.find_identity().await?;
-            reviews.retain(|review| review.state != ReviewState::Pending || review.author.is(me));
-        }
-        Ok(reviews)
+        self.reviews_of(self.listed_reviews(number).await?).await
     }
 
     async fn threads(&self, number: u64) -> Answered<Vec<Thread>> {
-        self.find_threads(number).await
+        self.threads_of(number, self.listed_reviews(number).await?).await
+    }
+
+    async fn reviews_and_threads(&self, number: u64) -> Answered<(Vec<Review>, Vec<Thread>)> {
+        let listed = self.listed_reviews(number).await?;
+        tokio::try_join!(self.reviews_of(listed.clone()), self.threads_of(number, listed))
     }
 
     async fn submit(&self, number: u64, review: &NewReview) -> Answered<Submitted> {
@@ -121,6 +117,19 @@ impl Resolve for Gitea {
 }
 
 impl Gitea {
+    async fn reviews_of(&self, listed: Vec<wire::Review>) -> Answered<Vec<Review>> {
+        let mut reviews = Vec::new();
+        for review in listed {
+            reviews.extend(review.words().map_err(|message| self.hollow(message))?);
+        }
+        // An administrator is shown other people's drafts as well.
+        if reviews.iter().any(|review| review.state == ReviewState::Pending) {
+            let me = self.find_identity().await?;
+            reviews.retain(|review| review.state != ReviewState::Pending || review.author.is(me));
+        }
+        Ok(reviews)
+    }
+
     pub(super) async fn listed_reviews(&self, number: u64) -> Answered<Vec<wire::Review>> {
         self.list(&self.repo(&format!("/pulls/{number}/reviews")), &format!("the reviews of pull request {number}")).await
     }

@@ -16,8 +16,7 @@ use tribunal_core::pull::talk::{Thread, ThreadComment};
 const AT_ONCE: usize = 4;
 
 impl Gitea {
-    pub(super) async fn find_threads(&self, number: u64) -> Answered<Vec<Thread>> {
-        let reviews = self.listed_reviews(number).await?;
+    pub(super) async fn threads_of(&self, number: u64, reviews: Vec<Review>) -> Answered<Vec<Thread>> {
         // A draft was said to nobody.
         let spoken = reviews.into_iter().filter(|review| review.comments_count > 0 && review.state != "PENDING");
         let comments: Vec<(Review, Vec<LineComment>)> =

@@ -10,7 +10,7 @@ fn or_empty<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(deserializ
     Option::<T>::deserialize(deserializer).map(Option::unwrap_or_default)
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 pub struct User {
     id: i64,
     login: String,
@@ -167,7 +167,7 @@ impl Comment {
     }
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 pub struct Review {
     pub id: i64,
     /// Nobody, when a team is asked to review.

@@ -24,10 +24,12 @@ struct Meta {
 }
 
 /// What GitHub can do for a token. Only an App makes check runs, and a tag is worth nothing to a token that is new in every run.
-pub fn capabilities_of(is_app: bool, keeps_tags: bool) -> BTreeSet<Capability> {
+fn capabilities_of(is_app: bool, keeps_tags: bool) -> BTreeSet<Capability> {
     let left_out = |capability: &Capability| match capability {
         Capability::Annotations => !is_app,
         Capability::ConditionalRequests => !keeps_tags,
+        // It has them, in a call of their own for each; the summary holds such a finding without.
+        Capability::FileLevel => true,
         _ => false,
     };
     Capability::ALL.into_iter().filter(|capability| !left_out(capability)).collect()

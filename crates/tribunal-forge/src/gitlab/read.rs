@@ -207,7 +207,7 @@ impl GitLab {
 }
 
 /// What a GitLab of this version can do for a token.
-pub fn capabilities_of(token: &Token, version: &str) -> BTreeSet<Capability> {
+fn capabilities_of(token: &Token, version: &str) -> BTreeSet<Capability> {
     use Capability as C;
     match token {
         Token::Job(_) => BTreeSet::from([C::Outdated]),

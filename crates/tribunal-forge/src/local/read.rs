@@ -16,7 +16,8 @@ use tribunal_core::pull::facts::{Account, Mergeable, Permission, Pull, PullFilte
 use tribunal_core::pull::place::{ForgeKind, Project};
 
 /// What a server would have to offer, or a button in a browser.
-const CANNOT: [Capability; 3] = [Capability::Annotations, Capability::ConditionalRequests, Capability::Suggestions];
+const CANNOT: [Capability; 4] =
+    [Capability::Annotations, Capability::ConditionalRequests, Capability::FileLevel, Capability::Suggestions];
 
 /// What any git repository can do.
 pub fn capabilities_of() -> BTreeSet<Capability> {

@@ -107,7 +107,7 @@ impl Stage for ForgejoStage {
         true
     }
 
-    async fn open_pull_from_lost_fork(&self) -> Option<u64> {
+    async fn open_pull_from_fork(&self, is_lost: bool) -> Option<u64> {
         let fork = "stranger/shop";
         self.server.with(|base, _| {
             let repository = base.fork(PATH, fork).repository.clone();
@@ -116,7 +116,9 @@ impl Stage for ForgejoStage {
         let pull = json!({ "head": "stranger:lost", "base": "main", "title": "From a fork", "body": "" });
         let (status, opened) = self.send(Who::Stranger, Method::POST, &format!("{PATH}/pulls"), pull).await;
         assert_eq!(status, 201, "{opened}");
-        self.server.with(|base, _| base.remove_project(fork));
+        if is_lost {
+            self.server.with(|base, _| base.remove_project(fork));
+        }
         opened["number"].as_u64()
     }
 }

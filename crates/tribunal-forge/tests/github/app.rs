@@ -3,17 +3,20 @@
 use crate::contract;
 use crate::stage::{GitHubStage, PATH};
 use crate::tour::{remark, review};
+use async_trait::async_trait;
 use fake_forge_base::{Kind, Times};
 use fake_github::{APP_ID, CLIENT_ID, Quirk, private_key};
-use forge_conformance::Who;
+use forge_conformance::{Checkout, Stage, Who, run};
+use std::sync::Arc;
 use tribunal_core::findings::anchor::Side;
 use tribunal_core::pull::capability::Capability;
 use tribunal_core::pull::facts::{AccountKind, CheckState};
 use tribunal_core::pull::fault::ForgeFault;
+use tribunal_core::pull::place::ForgeKind;
 use tribunal_core::pull::talk::{Annotation, AnnotationLevel, Emoji, NewCheckRun, ReactionTarget};
 use tribunal_forge::github::app::App;
 use tribunal_forge::github::{Auth, GitHub};
-use tribunal_forge::port::{CheckCommit, Discuss, React, Read, Resolve, ReviewPull};
+use tribunal_forge::port::{CheckCommit, Discuss, Forge, React, Read, Resolve, ReviewPull};
 
 const BOT: u64 = 900;
 
@@ -33,6 +36,44 @@ async fn stage() -> GitHubStage {
 
 fn app(stage: &GitHubStage, issuer: &str) -> GitHub {
     stage.client_with(Auth::App(App::new(issuer, &private_key()).unwrap()), None)
+}
+
+/// The same place, where the bot is the App.
+struct AsApp(GitHubStage);
+
+#[async_trait]
+impl Stage for AsApp {
+    fn kind(&self) -> ForgeKind {
+        ForgeKind::GitHub
+    }
+
+    fn name(&self) -> &'static str {
+        "GitHub App"
+    }
+
+    fn forge_as(&self, who: Who) -> Arc<dyn Forge> {
+        match who {
+            Who::Bot => Arc::new(app(&self.0, CLIENT_ID)),
+            Who::Author | Who::Maintainer | Who::Stranger => self.0.forge_as(who),
+        }
+    }
+
+    fn checkout(&self) -> &Checkout {
+        self.0.checkout()
+    }
+
+    async fn open_pull_from_fork(&self, is_lost: bool) -> Option<u64> {
+        self.0.open_pull_from_fork(is_lost).await
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_app_does_what_every_forge_does() {
+    let left_out = [
+        ("people::rights_are_told_apart", "an App is nobody's collaborator; its rights are those of its tokens"),
+        ("threads::a_thread_is_resolved_and_taken_up_again", "where each thread says that the App may"),
+    ];
+    run(Arc::new(AsApp(stage().await)), &left_out).await;
 }
 
 fn minted(stage: &GitHubStage) -> Vec<serde_json::Value> {

@@ -18,6 +18,8 @@ pub const PATH: &str = "acme/shop";
 pub struct GitHubStage {
     pub server: Fake,
     checkout: Checkout,
+    /// What clients keep of answers, as they do on a person's machine.
+    kept: tempfile::TempDir,
 }
 
 pub fn id(who: Who) -> u64 {
@@ -51,7 +53,7 @@ impl GitHubStage {
         });
         let header = format!("Basic {}", base64_of(&format!("x-access-token:{}", token(Who::Maintainer))));
         let checkout = Checkout::new(&format!("{}/{PATH}.git", server.url()), Some(header)).await;
-        GitHubStage { server, checkout }
+        GitHubStage { server, checkout, kept: tempfile::tempdir().unwrap() }
     }
 
     pub fn client(&self, who: Who) -> GitHub {
@@ -113,7 +115,7 @@ impl Stage for GitHubStage {
     }
 
     fn forge_as(&self, who: Who) -> Arc<dyn Forge> {
-        Arc::new(self.client(who))
+        Arc::new(self.client_with(Auth::Token(token(who)), Some(self.kept.path().to_owned())))
     }
 
     fn checkout(&self) -> &Checkout {
@@ -128,14 +130,23 @@ impl Stage for GitHubStage {
         true
     }
 
-    async fn open_pull_from_lost_fork(&self) -> Option<u64> {
+    async fn open_pull_from_fork(&self, is_lost: bool) -> Option<u64> {
         Some(self.server.with(|base, site| {
             base.fork(PATH, "stranger/shop");
             base.people.grant("stranger/shop", id(Who::Stranger), Level::Admin);
             base.repository("stranger/shop").commit("gift", Some("main"), &[("gift.txt", Some(b"a gift\n"))], "a gift");
             let number = site.open(base, PATH, ("stranger/shop", "gift"), "main", id(Who::Stranger), "A gift");
-            site.delete_project(base, "stranger/shop");
+            if is_lost {
+                site.delete_project(base, "stranger/shop");
+            }
             number
         }))
+    }
+
+    async fn is_not_sent_again(&self, number: u64) -> bool {
+        let forge = self.forge_as(Who::Bot);
+        forge.pull(number).await.unwrap();
+        forge.pull(number).await.unwrap();
+        self.server.log().entries.last().is_some_and(|entry| entry.status == 304)
     }
 }

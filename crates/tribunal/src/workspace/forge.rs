@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tribunal_agent::model::key;
 use tribunal_core::findings::key::sha256_hex;
+use tribunal_core::policy::agents::KeySource;
 use tribunal_core::policy::config::ForgeConfig;
 use tribunal_core::policy::credentials::{MARKER_KEY_VARIABLE, candidates, token_variable};
 use tribunal_core::publish::marker::MarkerKey;
@@ -79,23 +80,23 @@ async fn locate(
 }
 
 /// The forge of this checkout, before anything is asked of it.
-pub struct Standing {
+pub struct Home {
     pub kind: ForgeKind,
     pub project: Project,
 }
 
-pub async fn of_checkout(here: &Repository, config: &ForgeConfig) -> Result<Standing, Situation> {
+pub async fn of_checkout(here: &Repository, config: &ForgeConfig) -> Result<Home, Situation> {
     let (project, kind) = locate(project_here(Some(here)), None, Some(here), config).await?;
-    Ok(Standing { kind, project })
+    Ok(Home { kind, project })
 }
 
 /// A client for that forge, and where its token came from.
 pub async fn connect_project(
-    standing: &Standing,
+    home: &Home,
     here: &Repository,
     config: &ForgeConfig,
 ) -> Result<(Arc<dyn Forge>, String), Situation> {
-    let Standing { kind, project } = standing;
+    let Home { kind, project } = home;
     let token = token(*kind, project, config)?;
     let is_app = *kind == ForgeKind::GitHub && app()?.is_some();
     let source = match token_variable(*kind, &project.host().to_lowercase(), &env) {
@@ -167,14 +168,14 @@ fn token(kind: ForgeKind, project: &Project, config: &ForgeConfig) -> Result<Opt
 }
 
 /// What the forge's own tool prints.
-fn cli_token(kind: ForgeKind, host: &str) -> Option<tribunal_core::policy::agents::KeySource> {
+fn cli_token(kind: ForgeKind, host: &str) -> Option<KeySource> {
     let words: &[&str] = match kind {
         ForgeKind::GitHub => &["gh", "auth", "token", "--hostname", host],
         ForgeKind::GitLab => &["glab", "config", "get", "token", "--host", host],
         ForgeKind::Gitea | ForgeKind::Forgejo => &["tea", "login", "helper", "get"],
         ForgeKind::Local => return None,
     };
-    Some(tribunal_core::policy::agents::KeySource::Command(words.iter().map(|word| (*word).to_owned()).collect()))
+    Some(KeySource::Command(words.iter().map(|word| (*word).to_owned()).collect()))
 }
 
 async fn client(

@@ -1,6 +1,5 @@
 //! On a real Gitea server.
 
-use super::story;
 use super::town::{Machine, Town};
 use forge_conformance::Who;
 use gitea_peer::{GiteaStage, login};
@@ -13,26 +12,8 @@ pub async fn town() -> Option<(Town, Arc<GiteaStage>)> {
     Some((Town { stage: stage.clone(), origin, path, tokens, machine: Machine::new() }, stage))
 }
 
-macro_rules! stories {
-    ($($name:ident),* $(,)?) => {
-        $(#[tokio::test(flavor = "multi_thread")]
-        async fn $name() {
-            let Some((town, _stage)) = town().await else { return };
-            story::$name(&town).await;
-        })*
-    };
+async fn place() -> Option<Town> {
+    Some(town().await?.0)
 }
 
-stories!(
-    a_whole_life,
-    ten_pushes,
-    another_machine,
-    a_force_push,
-    the_base_configures,
-    a_receipt_is_posted_elsewhere,
-    a_dry_run_posts_nothing,
-    odd_pull_requests,
-    a_lost_fork,
-    somebodys_draft,
-    the_doctor_looks,
-);
+told!(place);

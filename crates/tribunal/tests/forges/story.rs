@@ -219,7 +219,7 @@ pub async fn odd_pull_requests(town: &Town) {
 
 /// forges.md 8, quirk 20: the fork is gone. Where the forge keeps the pull request open, it is reviewed like any other.
 pub async fn a_lost_fork(town: &Town) {
-    let Some(number) = town.stage.open_pull_from_lost_fork().await else { return };
+    let Some(number) = town.stage.open_pull_from_fork(true).await else { return };
     let pull = town.stage.forge_as(Who::Bot).pull(number).await.unwrap();
     let said = town.run(&["review", &town.address(number), "--format", "json"]);
     if pull.state == PullState::Open {
@@ -229,6 +229,45 @@ pub async fn a_lost_fork(town: &Town) {
         assert!(said.ended(2).stderr.contains("is closed"));
         assert!(town.stickies(number).await.is_empty());
     }
+}
+
+/// Issue 5, build 9: a stranger's change is given to no agent, neither as a reviewer nor as one who stands in, until somebody with
+/// write access says so for this very head; the author's own word does nothing.
+pub async fn a_strangers_fork(town: &Town) {
+    let Some(number) = town.stage.open_pull_from_fork(false).await else { return };
+    let folder = town.machine.folder();
+    let asked = folder.join("reviewer.sh");
+    std::fs::write(&asked, "#!/bin/sh\ncat > /dev/null\necho '{\"findings\": []}'\n").unwrap();
+    std::fs::set_permissions(&asked, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let config = format!(
+        "[agents.one]\nkind = \"command\"\ncommand = [\"{0}\"]\n[agents.two]\nkind = \"command\"\ncommand = [\"{0}\"]\n\
+         [panel]\nsecurity-reviewer = [{{ agent = \"one\", fallback = [\"two\"] }}]\n",
+        asked.display()
+    );
+    std::fs::create_dir_all(folder.join(".config/tribunal")).unwrap();
+    std::fs::write(folder.join(".config/tribunal/config.toml"), config).unwrap();
+    let seats = |document: &serde_json::Value| -> Vec<String> {
+        let seats = document["receipt"]["seats"].as_array().unwrap().iter();
+        let state = |seat: &serde_json::Value| match seat["state"].as_object() {
+            Some(state) => state.keys().next().unwrap().clone(),
+            None => seat["state"].as_str().unwrap().to_owned(),
+        };
+        let of_role = seats.filter(|seat| seat["role"] == "security-reviewer");
+        of_role.map(|seat| format!("{} {}", seat["agent"].as_str().unwrap(), state(seat))).collect()
+    };
+    let review = || town.run(&["review", &town.address(number), "--format", "json"]);
+    let head = town.stage.forge_as(Who::Bot).pull(number).await.unwrap().head.sha;
+
+    let document = review().ended(3).json();
+    assert_eq!(seats(&document), ["one withheld", "rules ok"], "{document:#}");
+    assert_ne!(town.status(&head).await, Some(CheckState::Success), "half a review is not green");
+    let word = format!("/tribunal allow {head}");
+    town.stage.forge_as(Who::Stranger).comment(number, &word).await.unwrap();
+    assert_eq!(seats(&review().ended(3).json()), ["one withheld", "rules ok"]);
+    town.stage.forge_as(Who::Maintainer).comment(number, &word).await.unwrap();
+    assert_eq!(seats(&review().ended(0).json()), ["one ok"]);
+    // GitLab keeps no status for a commit that is in no branch of the project.
+    assert!(matches!(town.status(&head).await, Some(CheckState::Success) | None));
 }
 
 /// CF-33: a draft that a person is writing under our account is neither sent along nor thrown away.

@@ -5,6 +5,7 @@ use crate::stage::{Stage, Who};
 use std::sync::Arc;
 use tribunal_core::findings::anchor::Side;
 use tribunal_core::pull::capability::Capability;
+use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::pull::talk::{NewReview, ReviewEvent, ReviewState};
 
 /// More reviews than fit on one page of any forge that pages them.
@@ -60,6 +61,9 @@ pub async fn a_review_keeps_its_commit(stage: Arc<dyn Stage>) {
 pub async fn an_approval_and_a_refusal_are_told_apart(stage: Arc<dyn Stage>) {
     let scene = Scene::new(&stage, "verdict").await;
     if !scene.bot.capabilities().await.unwrap().can(Capability::Approve) {
+        let review = NewReview { event: ReviewEvent::Approve, ..scene.review("A verdict.", Vec::new()) };
+        let refused = scene.bot.submit(scene.number, &review).await;
+        assert!(matches!(refused, Err(ForgeFault::Unsupported { .. })), "{refused:?}");
         return;
     }
     for (event, state) in

@@ -242,6 +242,11 @@ fn coverage(request: &Request, plan: &Plan, answers: &BTreeMap<String, SeatAnswe
 fn notices(request: &Request, plan: &Plan, coverage: &Coverage, opinion: Option<&SecondOpinionReceipt>) -> Vec<String> {
     let mut notices = request.notices.clone();
     notices.extend(request.pull.as_ref().and_then(|pull| pull.brought.as_ref()).map(super::pull::Brought::notice));
+    notices.extend(plan.objections.iter().cloned());
+    let verifier = request.policy.verify.as_ref().map(|verify| &verify.agent);
+    if let Some(reason) = verifier.and_then(|agent| request.pull.as_ref()?.withheld.get(agent)) {
+        notices.push(format!("No second opinion was asked for: {reason}."));
+    }
     for (seat, stand_in) in &plan.panel.replaced {
         notices.push(format!("{seat} could not answer; {} was asked in its place.", stand_in.agent));
     }

@@ -1,6 +1,6 @@
 //! What a review of a pull request knows beyond a change.
 
-use super::{ChangeRead, Publishing, SeatAnswer, Spend};
+use super::{ChangeRead, Publishing, Request, SeatAnswer, Spend};
 use crate::combine::dismissal;
 use crate::combine::finding::Finding;
 use crate::combine::verdict::{Outcome, outcome, status, tier, verdict};
@@ -117,21 +117,28 @@ fn shortened(text: &str) -> String {
 pub struct PullRead {
     /// The status at the head says what the last review came to.
     pub status_stands: bool,
+    /// Commands in comments that make no sense, and why.
+    #[serde(default)]
+    pub objections: Vec<String>,
+}
+
+/// The answer of an agent that this change is not given to.
+pub fn refusal(request: &Request, agent: &AgentName) -> Option<SeatAnswer> {
+    let reason = request.pull.as_ref()?.withheld.get(agent)?.clone();
+    Some(SeatAnswer::troubled(SeatState::Withheld { reason }, Spend::default()))
 }
 
 /// Seats whose agent is not let near this change. Their answer is that they were not asked; the rules look in their place, which
 /// does not make the review whole.
-pub fn withhold(pull: Option<&PullRun>, panel: &mut Panel) -> BTreeMap<String, SeatAnswer> {
+pub fn withhold(request: &Request, panel: &mut Panel) -> BTreeMap<String, SeatAnswer> {
     let mut answers = BTreeMap::new();
-    let Some(pull) = pull else { return answers };
-    let withheld: Vec<(Seat, String)> =
-        panel.seats.iter().filter_map(|seat| Some((seat.clone(), pull.withheld.get(&seat.agent)?.clone()))).collect();
-    for (seat, reason) in withheld {
+    for seat in panel.seats.clone() {
+        let Some(refusal) = refusal(request, &seat.agent) else { continue };
         let has_rules = panel.seats.iter().any(|other| other.role == seat.role && other.agent.as_str() == RULES_AGENT);
         if !has_rules {
             panel.seats.push(Seat { agent: RULES_AGENT.into(), sample: 0, ..seat.clone() });
         }
-        answers.insert(seat.to_string(), SeatAnswer::troubled(SeatState::Withheld { reason }, Spend::default()));
+        answers.insert(seat.to_string(), refusal);
     }
     answers
 }

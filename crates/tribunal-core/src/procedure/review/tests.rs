@@ -3,6 +3,9 @@ use crate::diff::change::FileStatus;
 use crate::findings::role::built_in_roles;
 use crate::plan::files::ContentKind;
 use crate::policy::config::Config;
+use crate::pull::facts::{Account, AccountKind};
+use crate::pull::place::{ForgeKind, Place, Project};
+use crate::report::publication::PullSubject;
 
 pub fn request() -> Request {
     let roles = built_in_roles().unwrap();
@@ -232,4 +235,66 @@ fn states_survive_storage() {
 fn a_state_of_a_later_release_is_refused() {
     let (state, _) = begin(vec![file("a.py")]);
     assert_eq!(State { model: 99, ..state }.upgrade(), Err(StepError::FromTheFuture(99)));
+}
+
+/// A request on a fork's pull request that `one` plays, `two` stands in for and `three` verifies; these are not given the change.
+fn of_a_stranger(withheld: &[&str]) -> Request {
+    let config = r#"
+        [agents.one]
+        kind = "command"
+        command = ["/bin/one"]
+        [agents.two]
+        kind = "command"
+        command = ["/bin/two"]
+        [agents.three]
+        kind = "anthropic"
+        model = "opus"
+        [panel]
+        verify = { agent = "three" }
+        staff-engineer = [{ agent = "one", fallback = ["two"] }]
+    "#;
+    let mut request = request();
+    let names: Vec<_> = request.roles.iter().map(|role| role.name.clone()).collect();
+    request.policy = Policy::new(&toml::from_str(config).unwrap(), &names).unwrap();
+    let withheld = withheld.iter().map(|agent| ((*agent).into(), "a stranger".to_owned())).collect();
+    let project = Project { origin: "https://forge.example".into(), path: "acme/shop".into() };
+    request.pull = Some(pull::PullRun {
+        subject: PullSubject {
+            place: Place { kind: ForgeKind::Gitea, project, number: 7 },
+            title: "A gift".into(),
+            url: String::new(),
+        },
+        author: Account { id: "9".into(), login: "stranger".into(), kind: AccountKind::Person },
+        updated_at: String::new(),
+        base_tip: "t".into(),
+        language: None,
+        publish: false,
+        brought: None,
+        withheld,
+    });
+    request
+}
+
+/// Whoever may not be asked does not stand in either.
+#[test]
+fn an_agent_that_is_withheld_never_stands_in() {
+    for (withheld, asked) in [(vec![], vec!["two"]), (vec!["two"], vec![])] {
+        let started = step(None, Input::Start { request: Box::new(of_a_stranger(&withheld)) }, 1).unwrap();
+        let planned = step(Some(started.state), change(vec![file("a.rs")]), 2).unwrap();
+        let seat = seats(&planned.effects).into_iter().find(|seat| seat.agent.as_str() == "one").unwrap();
+        let answer = failure(SeatState::Failed { reason: "it crashed".into() });
+        let next = step(Some(planned.state), Input::SeatFinished { seat, answer }, 3).unwrap();
+        let called: Vec<String> = seats(&next.effects).iter().map(|seat| seat.agent.to_string()).collect();
+        assert_eq!(called, asked);
+    }
+}
+
+/// Nor does it give the second opinion, and the review says so.
+#[test]
+fn an_agent_that_is_withheld_is_not_asked_for_a_second_opinion() {
+    let started = step(None, Input::Start { request: Box::new(of_a_stranger(&["three"])) }, 1).unwrap();
+    let planned = step(Some(started.state), change(vec![file("a.rs")]), 2).unwrap();
+    let answers = seats(&planned.effects).into_iter().map(|seat| (seat, report())).collect();
+    let document = document(play(planned.state, answers));
+    assert!(document.notices.iter().any(|notice| notice.starts_with("No second opinion was asked for: a stranger")));
 }

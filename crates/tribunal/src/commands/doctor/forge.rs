@@ -4,7 +4,7 @@ use super::{Line, bad, good, note, one_line};
 use crate::situation::Situation;
 use crate::workspace::{
     self,
-    forge::{Standing, connect_project, of_checkout},
+    forge::{Home, connect_project, of_checkout},
 };
 use std::collections::BTreeSet;
 use tribunal_core::policy::config::ForgeConfig;
@@ -19,24 +19,24 @@ pub async fn lines(here: &Repository) -> Vec<Line> {
     let Ok(config) = workspace::personal_config() else { return Vec::new() };
     match of_checkout(here, &config.forge).await {
         Err(situation) => vec![failed("forge", &situation)],
-        Ok(standing) if standing.kind == ForgeKind::Local => {
+        Ok(home) if home.kind == ForgeKind::Local => {
             let mut lines = vec![good("forge: this repository itself; `tribunal pr` opens pull requests in it")];
             lines.extend(missing(&local::capabilities_of()));
             lines
         }
-        Ok(standing) => on_server(&standing, here, &config.forge).await,
+        Ok(home) => on_server(&home, here, &config.forge).await,
     }
 }
 
-async fn on_server(standing: &Standing, here: &Repository, config: &ForgeConfig) -> Vec<Line> {
-    let name = format!("{} at {}", standing.kind.name(), standing.project.host());
-    let (forge, source) = match connect_project(standing, here, config).await {
+async fn on_server(home: &Home, here: &Repository, config: &ForgeConfig) -> Vec<Line> {
+    let name = format!("{} at {}", home.kind.name(), home.project.host());
+    let (forge, source) = match connect_project(home, here, config).await {
         Ok(reached) => reached,
         // Nothing is broken: whoever reviews branches alone needs none.
         Err(situation) if situation.code == "no-token" => {
             let help = situation.help.first().map(|help| format!(" ({help})")).unwrap_or_default();
             return vec![
-                good(format!("forge: {name}, project {}", standing.project.path)),
+                good(format!("forge: {name}, project {}", home.project.path)),
                 note(format!("{}; pull requests cannot be reviewed without one{help}", one_line(&situation.happened))),
             ];
         }
@@ -51,8 +51,8 @@ async fn on_server(standing: &Standing, here: &Repository, config: &ForgeConfig)
         (Err(fault), _) | (_, Err(fault)) => lines.push(failed(&name, &Situation::from(fault.clone()))),
         (Ok(able), Ok(pulls)) => {
             let version = if able.version.is_empty() { String::new() } else { format!(" {}", able.version) };
-            let (kind, host) = (standing.kind.name(), standing.project.host());
-            lines.push(good(format!("forge: {kind}{version} at {host} answers, project {}", standing.project.path)));
+            let (kind, host) = (home.kind.name(), home.project.host());
+            lines.push(good(format!("forge: {kind}{version} at {host} answers, project {}", home.project.path)));
             let open = pulls.iter().filter(|pull| pull.state == PullState::Open);
             lines.extend(open.map(|pull| good(format!("`@` is #{}: {}", pull.number, one_line(&pull.title)))));
         }

@@ -18,7 +18,7 @@ use tribunal_core::policy::agents::Means;
 use tribunal_core::policy::trust::{Author, Standing};
 use tribunal_core::procedure::review::pull::{Brought, PullRun};
 use tribunal_core::procedure::review::{Phase, Request, State, Target};
-use tribunal_core::prompt::language::language_of;
+use tribunal_core::prompt::language::{has_prose, language_of};
 use tribunal_core::publish::reconcile::Write;
 use tribunal_core::pull::command::{Command, commands};
 use tribunal_core::pull::facts::{Pull, PullState};
@@ -71,35 +71,27 @@ pub async fn begin(
     }
     request.pull = Some(pull);
 
-    let ledger = workspace::open_ledger(&workspace::ledger_folder(here.as_deref())).await?;
+    // A dry run leaves nothing behind: the next review must not take it for one that was posted.
+    let aside = args.dry_run.then(tempfile::tempdir).transpose().map_err(|error| {
+        Situation::new("engine-failed", exit::INCOMPLETE, format!("a temporary folder cannot be made: {error}"))
+    })?;
+    let folder = aside.as_ref().map_or_else(|| workspace::ledger_folder(here.as_deref()), |folder| folder.path().to_owned());
+    let ledger = workspace::open_ledger(&folder).await?;
     let reporter = progress::Reporter::new(quiet);
     let agents = Agents::new(Arc::clone(&ledger), workspace::scratch_root(), recording(args, &ledger).await?);
     let mut effects = Effects::new(Some(Arc::clone(&at_hand.repository)), Arc::new(setup.rules), agents, reporter.listener());
-    let told: Arc<std::sync::Mutex<Vec<Write>>> = Arc::default();
-    effects.on = Some(OnForge {
-        forge: Arc::clone(&at_hand.connected.forge),
-        key: at_hand.connected.key.clone(),
-        dry: args.dry_run.then(|| {
-            let told = Arc::clone(&told);
-            let tell: Arc<dyn Fn(Vec<Write>) + Send + Sync> = Arc::new(move |writes| {
-                if let Ok(mut told) = told.lock() {
-                    *told = writes;
-                }
-            });
-            tell
-        }),
-    });
+    effects.on = Some(OnForge { dry: args.dry_run, ..on_forge(&at_hand.connected) });
     // One writer per pull request on this machine, from whichever checkout it is started.
     let host = Host { ledger: Arc::clone(&ledger), effects: Arc::new(effects), folder: Person::here().state };
     let state = match unpublished(&ledger, &chosen.case_id, &request).await? {
         Some(row) if !args.dry_run => unless_interrupted(host.resume(row), &reporter).await?,
         _ => unless_interrupted(host.begin(request, &chosen.case_id), &reporter).await?,
     };
-    if args.dry_run {
-        let writes = told.lock().map(|told| told.clone()).unwrap_or_default();
-        print_writes(&writes)?;
-    }
     end(state, &ledger, args, quiet).await
+}
+
+fn on_forge(connected: &Connected) -> OnForge {
+    OnForge { forge: Arc::clone(&connected.forge), key: connected.key.clone(), dry: false }
 }
 
 /// What a receipt adds: findings whose evidence stands in the change as it is read here.
@@ -132,7 +124,7 @@ pub async fn host(
     let at_hand = fetch(connected, here).await?;
     let rules = workspace::rules_with(&Guidance::at(&at_hand.repository, &pull.base_tip), request)?;
     let mut effects = Effects::new(Some(at_hand.repository), Arc::new(rules), agents, reporter.listener());
-    effects.on = Some(OnForge { forge: at_hand.connected.forge, key: at_hand.connected.key, dry: None });
+    effects.on = Some(on_forge(&at_hand.connected));
     Ok(Host { ledger, effects: Arc::new(effects), folder: Person::here().state })
 }
 
@@ -234,12 +226,10 @@ async fn pull_run(args: &ReviewArgs, at_hand: &AtHand, setup: &Setup) -> Result<
 
 /// PR-83: the description's language, then the linked issue's. A linked issue that cannot be read leaves English.
 async fn language(connected: &Connected, pull: &Pull) -> Option<String> {
-    if let Some(found) = language_of([pull.body.as_str()]) {
-        return Some(found.to_owned());
+    if has_prose(&pull.body) {
+        return language_of([pull.body.as_str()]).map(str::to_owned);
     }
-    let has_prose = pull.body.chars().filter(|c| c.is_alphabetic()).count() >= 40;
-    let number = linked_issue(&pull.body).filter(|_| !has_prose)?;
-    let issue = connected.forge.issue(number).await.ok()?;
+    let issue = connected.forge.issue(linked_issue(&pull.body)?).await.ok()?;
     language_of([issue.body.as_str()]).map(str::to_owned)
 }
 
@@ -253,7 +243,7 @@ async fn withheld(connected: &Connected, pull: &Pull, setup: &Setup) -> Result<B
     if agents.values().all(|means| matches!(means, Means::Rules)) || !pull.is_fork {
         return Ok(BTreeMap::new());
     }
-    let permission = connected.forge.permission(&pull.author).await?;
+    let permission = on_forge(connected).right_of(&pull.author).await?;
     let has_contributed = !permission.may_write() && connected.forge.has_contributed(&pull.author).await?;
     let standing = Standing::of(permission, pull.is_fork, has_contributed);
     let allowed = standing != Standing::Maintainer && is_allowed(connected, pull).await?;
@@ -271,7 +261,7 @@ async fn is_allowed(connected: &Connected, pull: &Pull) -> Result<bool, Situatio
             |command: &Command| matches!(command, Command::Allow { sha } if pull.head.sha.as_str().starts_with(sha.as_str()));
         if commands(&comment.body).iter().any(names_head)
             && !comment.author.is(&pull.author)
-            && connected.forge.permission(&comment.author).await?.may_write()
+            && on_forge(connected).right_of(&comment.author).await?.may_write()
         {
             return Ok(true);
         }
@@ -298,7 +288,12 @@ pub async fn end(state: State, ledger: &Ledger, args: &ReviewArgs, quiet: bool) 
         _ => None,
     };
     let place = state.request.pull.as_ref().map(|pull| pull.subject.place.to_string()).unwrap_or_default();
-    let code = if args.dry_run { exit_of(&state) } else { finish(state, ledger, &args.output, quiet).await? };
+    let code = if args.dry_run {
+        print_writes(publication.as_ref().map_or(&[], |publication| publication.planned.as_slice()))?;
+        exit_of(&state)
+    } else {
+        finish(state, ledger, &args.output, quiet).await?
+    };
     let Some(publication) = publication else { return Ok(code) };
     if !quiet {
         for shortfall in &publication.shortfalls {
