@@ -2,8 +2,9 @@
 //!
 //! Nothing here reads a file, a clock, an environment variable or a socket, and no map is unordered: the same input gives the
 //! same output, byte for byte. The folders are the flow of a review: a [`diff`] is planned ([`plan`]), given to reviewers whose
-//! answers become [`findings`], merged ([`combine`]), put into a [`report`] and said ([`publish`]). [`procedure`] holds the state
-//! machines that drive it, [`policy`] what people may set.
+//! answers become [`findings`], merged ([`combine`]), put into a [`report`] and said ([`publish`]). What anybody says on a pull
+//! request is [`feedback`], what is done about it a [`remedy`]. [`procedure`] holds the state machines that drive it, [`policy`] what
+//! people may set.
 
 // Tests may stop at the first surprise; nothing else may.
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
@@ -13,6 +14,7 @@ pub mod calendar;
 pub mod call;
 pub mod combine;
 pub mod diff;
+pub mod feedback;
 pub mod findings;
 pub mod ids;
 pub mod plan;
@@ -21,4 +23,5 @@ pub mod procedure;
 pub mod prompt;
 pub mod publish;
 pub mod pull;
+pub mod remedy;
 pub mod report;

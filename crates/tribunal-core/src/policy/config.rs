@@ -90,9 +90,6 @@ pub struct ForgeConfig {
     /// What runs on the host, when asking it is not wanted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<ForgeKind>,
-    /// Where the API is, when it is not where the forge usually has it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub api: Option<String>,
     /// Where the token comes from, when no variable holds it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token: Option<KeySource>,

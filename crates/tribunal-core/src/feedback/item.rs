@@ -1,0 +1,108 @@
+//! One thing that somebody wants, whoever it is and wherever it was said.
+
+use crate::findings::scale::Priority;
+use crate::ids::{FindingKey, RepoPath};
+use crate::pull::facts::Account;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Names an item for as long as the pull request lives: `thread:17`, `comment:9`, `review:4`, `check:ci/test`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct ItemId(pub String);
+
+impl fmt::Display for ItemId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Where it was said, which is how it is answered (WL-39, WL-80).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "surface", rename_all = "kebab-case")]
+pub enum Surface {
+    /// A conversation on a line or a file: a reply, and resolving it.
+    Thread { id: String },
+    /// A comment under the pull request as a whole: named in the summary of the round.
+    Comment { id: String },
+    /// The words of a review: named in the summary of the round.
+    Review { id: String },
+    /// A check that failed: a commit answers it.
+    Check { name: String },
+}
+
+/// Whose words they are (CF-10).
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Voice {
+    /// A finding of our own panel, proved by its mark.
+    Panel,
+    /// A review bot of the registry, by its name there.
+    Known(String),
+    /// Another machine account.
+    Bot,
+    /// A person, or an account that does not say what it is.
+    Person,
+    /// A check.
+    Check,
+}
+
+impl Voice {
+    pub fn is_person(&self) -> bool {
+        matches!(self, Voice::Person)
+    }
+}
+
+/// Has it been answered (WL-40)?
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Label {
+    Handled,
+    Actionable,
+    /// We said that it was fixed, and it was raised again.
+    FollowupAfterFix,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Item {
+    pub id: ItemId,
+    #[serde(flatten)]
+    pub surface: Surface,
+    pub author: Account,
+    pub voice: Voice,
+    /// What it says: all words of others in it, oldest first, without hidden parts.
+    pub body: String,
+    pub url: String,
+    pub path: Option<RepoPath>,
+    pub line: Option<u32>,
+    /// As its author weighs it; never decides alone (RL-31, CF-12).
+    pub priority: Option<Priority>,
+    /// The finding of ours that it is.
+    pub finding: Option<FindingKey>,
+    /// The last word of others in it: an answer to this one does not answer a later one.
+    pub last_word: String,
+    pub label: Label,
+    /// The forge shows it as resolved.
+    pub resolved: bool,
+    /// May we resolve it, as far as the forge says?
+    pub can_resolve: bool,
+    /// Only one voice has spoken in it besides ours, so closing it closes nobody else's word.
+    pub one_voice: bool,
+}
+
+impl Item {
+    pub fn is_open(&self) -> bool {
+        self.label != Label::Handled
+    }
+
+    /// For people: where it stands.
+    pub fn place(&self) -> String {
+        match (&self.path, self.line, &self.surface) {
+            (Some(path), Some(line), _) => format!("{path}:{line}"),
+            (Some(path), None, _) => path.to_string(),
+            (None, _, Surface::Check { name }) => name.clone(),
+            (None, _, _) => "the pull request".to_owned(),
+        }
+    }
+}
