@@ -9,6 +9,7 @@ mod schemas;
 mod seat;
 mod thinking;
 mod warm;
+mod work;
 
 use crate::{EngineError, Listener, Progress};
 use ask::{Agents, Tree};
@@ -89,7 +90,7 @@ impl Effects {
         }
     }
 
-    pub async fn run(self: Arc<Self>, effect: Effect, state: Arc<State>, case_id: Arc<str>) -> Result<Input, EngineError> {
+    async fn perform(self: Arc<Self>, effect: Effect, state: Arc<State>, case_id: Arc<str>) -> Result<Input, EngineError> {
         match effect {
             Effect::ReadChange => self.read_change(state, &case_id).await,
             Effect::RunSeat(seat) => {

@@ -277,10 +277,12 @@ impl Ledger {
     }
 
     /// The newest run that was begun and never settled, of one case or of all.
-    pub async fn unsettled(&self, case_id: Option<&str>) -> Result<Option<RunRow>, StoreError> {
+    pub async fn unsettled(&self, procedure: &str, case_id: Option<&str>) -> Result<Option<RunRow>, StoreError> {
         let row = sqlx::query(
-            "SELECT * FROM run WHERE settled = 0 AND (?1 IS NULL OR case_id = ?1) ORDER BY created_at DESC, id DESC LIMIT 1",
+            "SELECT * FROM run WHERE settled = 0 AND procedure = ?1 AND (?2 IS NULL OR case_id = ?2) \
+             ORDER BY created_at DESC, id DESC LIMIT 1",
         )
+        .bind(procedure)
         .bind(case_id)
         .fetch_optional(&self.pool)
         .await?;

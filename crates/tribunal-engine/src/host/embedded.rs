@@ -1,29 +1,26 @@
 //! One process, one SQLite ledger. A step is one transaction; effects run outside of any, in parallel, and are run again by
 //! whoever resumes the run if their result was never stored.
 
-use crate::effects::Effects;
+use super::Work;
 use crate::{EngineError, Progress};
 use std::fs::{File, TryLockError};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::task::JoinSet;
-use tribunal_core::combine::verdict::Verdict;
 use tribunal_core::ids::RunId;
-use tribunal_core::procedure::review::{Effect, Input, Phase, Request, State, step};
 use tribunal_core::procedure::{Millis, Step};
-use tribunal_core::report::document::Document;
-use tribunal_store::{DocumentRow, EffectRow, Ledger, RunRow, StepRow};
+use tribunal_store::{EffectRow, Ledger, RunRow, StepRow};
 
-pub struct Host {
+pub struct Host<W: Work> {
     pub ledger: Arc<Ledger>,
-    pub effects: Arc<Effects>,
+    pub effects: Arc<W>,
     /// Where lock files live.
     pub folder: PathBuf,
 }
 
 /// A run and how far it got.
-struct Running {
+struct Running<State> {
     run: RunId,
     case_id: Arc<str>,
     seq: i64,
@@ -31,66 +28,55 @@ struct Running {
 }
 
 /// What a replay found.
-pub struct Replay {
+pub struct Replay<State> {
     pub state: State,
     /// The document, as replayed and as stored.
     pub replayed: Option<String>,
     pub stored: Option<String>,
 }
 
-impl Host {
-    pub async fn begin(&self, request: Request, case_id: &str) -> Result<State, EngineError> {
+/// A run's state as it was stored last.
+pub fn stored<W: Work>(row: &RunRow) -> Result<W::State, EngineError> {
+    W::upgrade(parse(&row.id, &row.state)?)
+}
+
+impl<W: Work> Host<W> {
+    pub async fn begin(&self, run: &RunId, start: W::Input, case_id: &str) -> Result<W::State, EngineError> {
         let _lock = self.lock(case_id).await?;
-        let mut running = Running { run: request.run.clone(), case_id: case_id.into(), seq: 0, state: None };
-        let effects = self.take(&mut running, Input::Start { request: Box::new(request) }, None).await?;
+        let mut running = Running { run: run.clone(), case_id: case_id.into(), seq: 0, state: None };
+        let effects = self.take(&mut running, start, None).await?;
         self.drive(running, effects).await
     }
 
-    /// What a stored run was asked to do.
-    pub fn request(row: &RunRow) -> Result<Request, EngineError> {
-        Ok(parse_state(row)?.request)
-    }
-
     /// Goes on where a killed process stopped.
-    pub async fn resume(&self, row: RunRow) -> Result<State, EngineError> {
+    pub async fn resume(&self, row: RunRow) -> Result<W::State, EngineError> {
         let _lock = self.lock(&row.case_id).await?;
         // Read again under the lock: whoever held it may have gone on.
         let row = self.ledger.run(&row.id).await?.ok_or_else(|| EngineError::UnknownRun(row.id.clone()))?;
-        let state = parse_state(&row)?;
-        if state.is_settled() {
+        let state = stored::<W>(&row)?;
+        if W::is_settled(&state) {
             return Ok(state);
         }
         let effects = self.ledger.open_effects(&row.id).await?;
-        let effects = effects.iter().map(|effect| parse(&row.id, &effect.body)).collect::<Result<Vec<Effect>, _>>()?;
+        let effects = effects.iter().map(|effect| parse(&row.id, &effect.body)).collect::<Result<Vec<W::Effect>, _>>()?;
         let running = Running { run: RunId(row.id), case_id: row.case_id.into(), seq: row.seq, state: Some(state) };
         self.drive(running, effects).await
     }
 
     /// Feeds the recorded inputs to the procedure again. Nothing is read, run or written.
-    pub async fn replay(&self, run: &str) -> Result<Replay, EngineError> {
+    pub async fn replay(&self, run: &str) -> Result<Replay<W::State>, EngineError> {
         let inputs = self.ledger.inputs(run).await?;
-        let mut state: Option<State> = None;
+        let mut state: Option<W::State> = None;
         for input in inputs {
-            let body: Input = parse(run, &input.body)?;
-            state = Some(step(state, body, millis(input.at))?.state);
+            state = Some(W::step(state, parse(run, &input.body)?, millis(input.at))?.state);
         }
         let state = state.ok_or_else(|| EngineError::UnknownRun(run.to_owned()))?;
-        let replayed = match &state.phase {
-            Phase::Done(document) => Some(document.to_json()),
-            Phase::Reading
-            | Phase::Reviewing(_)
-            | Phase::Verifying(_)
-            | Phase::Publishing(_)
-            | Phase::Declining { .. }
-            | Phase::Noop { .. }
-            | Phase::NotRun { .. }
-            | Phase::Failed { .. } => None,
-        };
+        let replayed = W::leaves(&state, "").document.map(|document| document.body);
         let stored = self.ledger.document(run).await?.map(|row| row.body);
         Ok(Replay { state, replayed, stored })
     }
 
-    async fn drive(&self, mut running: Running, effects: Vec<Effect>) -> Result<State, EngineError> {
+    async fn drive(&self, mut running: Running<W::State>, effects: Vec<W::Effect>) -> Result<W::State, EngineError> {
         let mut tasks = JoinSet::new();
         let mut waiting = effects;
         loop {
@@ -112,42 +98,36 @@ impl Host {
     }
 
     /// One step, stored whole before any of its effects runs.
-    async fn take(&self, running: &mut Running, input: Input, finished: Option<&Effect>) -> Result<Vec<Effect>, EngineError> {
+    async fn take(
+        &self,
+        running: &mut Running<W::State>,
+        input: W::Input,
+        finished: Option<&W::Effect>,
+    ) -> Result<Vec<W::Effect>, EngineError> {
         let run = running.run.clone();
         let now = now();
         let body = to_json(&run, &input)?;
-        let Step { state, effects } = step(running.state.take(), input, now)?;
+        let Step { state, effects } = W::step(running.state.take(), input, now)?;
         let rows = effects
             .iter()
-            .map(|effect| Ok(EffectRow { key: effect.key(&run).0, body: to_json(&run, effect)? }))
+            .map(|effect| Ok(EffectRow { key: W::key(effect, &run).0, body: to_json(&run, effect)? }))
             .collect::<Result<Vec<_>, EngineError>>()?;
-        let document = match &state.phase {
-            Phase::Done(document) => Some(document_row(&running.case_id, document)),
-            Phase::Reading
-            | Phase::Reviewing(_)
-            | Phase::Verifying(_)
-            | Phase::Publishing(_)
-            | Phase::Declining { .. }
-            | Phase::Noop { .. }
-            | Phase::NotRun { .. }
-            | Phase::Failed { .. } => None,
-        };
-        let names = names(&state);
-        let finished_key = finished.map(|effect| effect.key(&run).0);
+        let leaves = W::leaves(&state, &running.case_id);
+        let finished_key = finished.map(|effect| W::key(effect, &run).0);
         self.ledger
             .store_step(&StepRow {
                 run: run.as_str(),
                 case_id: &running.case_id,
-                procedure: "review",
+                procedure: W::PROCEDURE,
                 seq: running.seq,
                 at: i64::try_from(now).unwrap_or(i64::MAX),
                 input: &body,
                 finished_effect: finished_key.as_deref(),
                 state: &to_json(&run, &state)?,
-                settled: state.is_settled(),
+                settled: W::is_settled(&state),
                 effects: &rows,
-                document: document.as_ref(),
-                names: &names,
+                document: leaves.document.as_ref(),
+                names: &leaves.names,
             })
             .await?;
         running.seq += 1;
@@ -169,7 +149,7 @@ impl Host {
             Ok(()) => Ok(file),
             Err(TryLockError::Error(error)) => Err(io(error)),
             Err(TryLockError::WouldBlock) => {
-                (self.effects.listener)(Progress::Waiting { on: "another review of the same change".into() });
+                (self.effects.listener())(Progress::Waiting { on: W::WAITS_ON.to_owned() });
                 tokio::task::spawn_blocking(move || file.lock().map(|()| file))
                     .await
                     .map_err(|error| EngineError::Worker(error.to_string()))?
@@ -177,32 +157,6 @@ impl Host {
             }
         }
     }
-}
-
-fn document_row(case_id: &str, document: &Document) -> DocumentRow {
-    DocumentRow {
-        run: document.receipt.run.0.clone(),
-        case_id: case_id.to_owned(),
-        at: i64::try_from(document.receipt.finished_at).unwrap_or(i64::MAX),
-        base: document.base.0.clone(),
-        head: document.head.0.clone(),
-        subject: document.receipt.subject.clone(),
-        outcome: document.outcome.word().to_owned(),
-        verdict: Verdict::words(document.verdict).to_owned(),
-        findings: i64::try_from(document.findings.len() + document.spec_gaps.len()).unwrap_or(i64::MAX),
-        body: document.to_json(),
-    }
-}
-
-fn names(state: &State) -> Vec<(String, i64)> {
-    let Phase::Done(document) = &state.phase else { return Vec::new() };
-    let findings = document.findings.iter().map(|finding| (&finding.key, finding.id));
-    let gaps = document.spec_gaps.iter().map(|gap| (&gap.key, gap.id));
-    findings.chain(gaps).map(|(key, id)| (key.0.clone(), i64::from(id.0))).collect()
-}
-
-fn parse_state(row: &RunRow) -> Result<State, EngineError> {
-    Ok(parse::<State>(&row.id, &row.state)?.upgrade()?)
 }
 
 fn parse<T: for<'de> serde::Deserialize<'de>>(run: &str, text: &str) -> Result<T, EngineError> {

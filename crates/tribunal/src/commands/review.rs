@@ -17,12 +17,13 @@ use tribunal_core::policy::agents::{AgentConfig, Means};
 use tribunal_core::policy::context::parse_context;
 use tribunal_core::policy::layers::{Layer, read_layer};
 use tribunal_core::policy::panel::Player;
-use tribunal_core::procedure::review::{Phase, Request, State};
+use tribunal_core::procedure::review::{Input, Phase, Request, State};
 use tribunal_core::report::document::Document;
 use tribunal_engine::EngineError;
 use tribunal_engine::effects::Effects;
 use tribunal_engine::effects::ask::{Agents, Recording};
-use tribunal_engine::host::embedded::Host;
+use tribunal_engine::host::Work as _;
+use tribunal_engine::host::embedded::{Host, stored};
 use tribunal_forge::git::Repository;
 use tribunal_store::Ledger;
 
@@ -71,19 +72,20 @@ async fn begin(args: &ReviewArgs, repository: Option<Arc<Repository>>, quiet: bo
     let agents = Agents::new(Arc::clone(&ledger), workspace::scratch_root(), recording(args, &ledger).await?);
     let effects = Effects::new(repository, Arc::new(setup.rules), agents, reporter.listener());
     let host = Host { ledger: Arc::clone(&ledger), effects: Arc::new(effects), folder };
-    let state = unless_interrupted(host.begin(request, &chosen.case_id), &reporter).await?;
+    let (run, start) = (request.run.clone(), Input::Start { request: Box::new(request) });
+    let state = unless_interrupted(host.begin(&run, start, &chosen.case_id), &reporter).await?;
     finish(state, &ledger, &args.output, quiet).await
 }
 
 async fn resume(args: &ReviewArgs, named: &str, repository: Option<Arc<Repository>>, quiet: bool) -> Result<u8, Situation> {
     let folder = workspace::ledger_folder(repository.as_deref());
     let ledger = workspace::open_ledger(&folder).await?;
-    let row = if named.is_empty() { ledger.unsettled(None).await? } else { ledger.run(named).await? };
+    let row = if named.is_empty() { ledger.unsettled(Effects::PROCEDURE, None).await? } else { ledger.run(named).await? };
     let Some(row) = row else {
         return Err(Situation::new("unknown-run", exit::USAGE, "there is no unfinished run to go on with")
             .help("`tribunal history` lists finished ones"));
     };
-    let request = Host::request(&row)?;
+    let request = stored::<Effects>(&row)?.request;
     let reporter = progress::Reporter::new(quiet);
     let recording = Recording { keep_questions: args.record, play: None };
     let agents = Agents::new(Arc::clone(&ledger), workspace::scratch_root(), recording);

@@ -17,7 +17,7 @@ use tribunal_core::plan::spec::{linked_issue, spec_in};
 use tribunal_core::policy::agents::Means;
 use tribunal_core::policy::trust::{Author, Standing};
 use tribunal_core::procedure::review::pull::{Brought, PullRun};
-use tribunal_core::procedure::review::{Phase, Request, State, Target};
+use tribunal_core::procedure::review::{Input, Phase, Request, State, Target};
 use tribunal_core::prompt::language::{has_prose, language_of};
 use tribunal_core::publish::reconcile::Write;
 use tribunal_core::pull::command::{Command, commands};
@@ -28,6 +28,7 @@ use tribunal_core::report::publication::{PublicationEnd, PullSubject};
 use tribunal_engine::effects::Effects;
 use tribunal_engine::effects::ask::Agents;
 use tribunal_engine::effects::on_forge::OnForge;
+use tribunal_engine::host::Work as _;
 use tribunal_engine::host::embedded::Host;
 use tribunal_forge::git::Repository;
 use tribunal_store::{Ledger, RunRow};
@@ -83,9 +84,11 @@ pub async fn begin(
     effects.on = Some(OnForge { dry: args.dry_run, ..on_forge(&at_hand.connected) });
     // One writer per pull request on this machine, from whichever checkout it is started.
     let host = Host { ledger: Arc::clone(&ledger), effects: Arc::new(effects), folder: Person::here().state };
-    let state = match unpublished(&ledger, &chosen.case_id, &request).await? {
+    let unpublished = unpublished(&ledger, &chosen.case_id, &request).await?;
+    let (run, start) = (request.run.clone(), Input::Start { request: Box::new(request) });
+    let state = match unpublished {
         Some(row) if !args.dry_run => unless_interrupted(host.resume(row), &reporter).await?,
-        _ => unless_interrupted(host.begin(request, &chosen.case_id), &reporter).await?,
+        _ => unless_interrupted(host.begin(&run, start, &chosen.case_id), &reporter).await?,
     };
     end(state, &ledger, args, quiet).await
 }
@@ -114,7 +117,7 @@ pub async fn host(
     ledger: Arc<Ledger>,
     agents: Agents,
     reporter: &progress::Reporter,
-) -> Result<Host, Situation> {
+) -> Result<Host<Effects>, Situation> {
     let Some(pull) = &request.pull else {
         return Err(Situation::new("engine-failed", exit::INCOMPLETE, "the run is of no pull request"));
     };
@@ -130,7 +133,7 @@ pub async fn host(
 
 /// A review of the same head that was finished and could not be posted whole.
 async fn unpublished(ledger: &Ledger, case_id: &str, request: &Request) -> Result<Option<RunRow>, Situation> {
-    let Some(row) = ledger.unsettled(Some(case_id)).await? else { return Ok(None) };
+    let Some(row) = ledger.unsettled(Effects::PROCEDURE, Some(case_id)).await? else { return Ok(None) };
     let Ok(state) = serde_json::from_str::<State>(&row.state) else { return Ok(None) };
     let same = state.request.target == request.target && state.request.fingerprint == request.fingerprint;
     let waits = matches!(state.phase, Phase::Publishing(_));
