@@ -6,6 +6,8 @@ pub mod context;
 pub mod credentials;
 pub mod keys;
 pub mod layers;
+pub mod loops;
 pub mod panel;
 pub mod publish;
+pub mod span;
 pub mod trust;

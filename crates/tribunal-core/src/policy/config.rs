@@ -2,6 +2,7 @@
 //! environment and flags over each other; [`Policy`] is what comes out.
 
 use super::agents::{AgentConfig, KeySource, Means};
+use super::loops::{FixConfig, IdentityConfig, LoopConfig, ValidateConfig, WaitConfig};
 use super::panel::{PanelConfig, Player, VerifyConfig};
 use super::publish::{PublishConfig, PublishPolicy};
 use super::trust::{TrustConfig, TrustPolicy};
@@ -43,6 +44,18 @@ pub struct Config {
     pub publish: PublishConfig,
     #[serde(default)]
     pub trust: TrustConfig,
+    #[serde(default)]
+    pub wait: WaitConfig,
+    #[serde(default)]
+    pub fix: FixConfig,
+    #[serde(default)]
+    pub validate: ValidateConfig,
+    #[serde(default)]
+    pub identity: IdentityConfig,
+    #[serde(default)]
+    pub watch: LoopConfig,
+    #[serde(default)]
+    pub respond: LoopConfig,
     #[serde(default)]
     pub budget: BudgetConfig,
     /// Model → dollars for a million tokens, over the list that ships.
