@@ -5,6 +5,7 @@
 //! every such door shut; names are resolved to full ids first, and paths never reach git as patterns.
 
 pub mod change;
+pub mod commit;
 pub mod definitions;
 pub mod fetch;
 pub mod look;

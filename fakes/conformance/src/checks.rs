@@ -70,7 +70,8 @@ listed! {
 pub fn tried_by(capability: Capability) -> Option<&'static str> {
     match capability {
         Capability::OneCallReview => Some("abilities::a_review_and_its_comments_are_one"),
-        Capability::MultiLine | Capability::Suggestions => None,
+        Capability::MultiLine => Some("reviews::several_lines_end_at_the_last"),
+        Capability::Suggestions => None,
         Capability::FileLevel => Some("abilities::what_has_no_line_is_not_lost"),
         Capability::Reply => Some("threads::a_reply_joins_its_thread"),
         Capability::Resolve => Some("threads::a_thread_is_resolved_and_taken_up_again"),

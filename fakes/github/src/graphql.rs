@@ -119,9 +119,11 @@ fn may_resolve(site: &Site, base: &Base, thread: &Thread, path: &str, caller: &C
 fn show(site: &Site, base: &Base, thread: &Thread, path: &str, caller: &Caller) -> Value {
     let can = may_resolve(site, base, thread, path, caller);
     let resolved = thread.resolved_by.is_some();
+    let height = thread.original.line.zip(thread.original.start_line).map(|(line, start)| line - start);
+    let start_line = thread.line.zip(height).map(|(line, height)| line.saturating_sub(height));
     let resolver = thread.resolved_by.and_then(|id| base.people.by_id(id)).filter(|user| user.kind == Kind::Person);
     json!({
-        "id": format!("PRRT_{}", thread.id), "path": thread.original.path, "line": thread.line,
+        "id": format!("PRRT_{}", thread.id), "path": thread.original.path, "line": thread.line, "startLine": start_line,
         "diffSide": thread.original.side, "subjectType": if thread.original.line.is_some() { "LINE" } else { "FILE" },
         "isResolved": resolved, "isOutdated": thread.outdated,
         "viewerCanResolve": can && !resolved, "viewerCanUnresolve": can && resolved,

@@ -157,6 +157,7 @@ pub fn assume_posted(observed: &mut Observed, review: &NewReview, me: &Account) 
             id,
             path: comment.path.clone(),
             line: Some(comment.line),
+            start_line: comment.start_line,
             side: comment.side,
             resolved: false,
             resolved_by: None,

@@ -57,6 +57,9 @@ pub struct Thread {
     pub path: String,
     /// Where it stands now; nothing when the line is gone or the thread is about the file.
     pub line: Option<u32>,
+    /// The first of its lines, when it stands on several.
+    #[serde(default)]
+    pub start_line: Option<u32>,
     pub side: Side,
     pub resolved: bool,
     /// Who resolved it, where the forge says so.

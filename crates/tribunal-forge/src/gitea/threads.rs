@@ -81,6 +81,7 @@ fn thread(spot: Spot, mut comments: Vec<(i64, LineComment)>) -> Option<(i64, Thr
         id: id.to_string(),
         path: spot.path,
         line: Some(last_line).filter(|line| *line > 0),
+        start_line: Some(spot.line).filter(|start| *start > 0 && *start < last_line),
         side: spot.side,
         resolved: resolved_by.is_some(),
         resolved_by,

@@ -48,6 +48,7 @@ struct ThreadShape {
     id: String,
     path: String,
     line: Option<u32>,
+    start_line: Option<u32>,
     diff_side: String,
     is_resolved: bool,
     is_outdated: bool,
@@ -144,6 +145,7 @@ impl GitHub {
             path: shape.path,
             // An outdated thread may still carry a line, of the code as it was.
             line: shape.line.filter(|_| !shape.is_outdated),
+            start_line: shape.start_line.filter(|start| !shape.is_outdated && shape.line.is_some_and(|line| *start < line)),
             side: if shape.diff_side == "LEFT" { Side::Old } else { Side::New },
             resolved: shape.is_resolved,
             resolved_by: shape.resolved_by.map(|actor| account(Some(actor))),

@@ -138,6 +138,8 @@ impl GitLab {
             Some((None, Some(line))) => (Some(line), Side::Old),
             Some((None, None)) | None => (None, Side::New),
         };
+        let start = position.as_ref().and_then(|position| position.line_range.as_ref()).map(|range| &range.start);
+        let start_line = start.and_then(|start| start.line(side));
         let resolvable: Vec<&Note> = notes.iter().filter(|note| note.resolvable).collect();
         let resolved = !resolvable.is_empty() && resolvable.iter().all(|note| note.resolved);
         let resolved_by = match resolvable.iter().find_map(|note| note.resolved_by.as_ref()).filter(|_| resolved) {
@@ -160,6 +162,7 @@ impl GitLab {
             id: discussion.id,
             path: position.as_ref().and_then(|position| position.path()).unwrap_or_default().to_owned(),
             line: line.filter(|_| outdated != Some(true)),
+            start_line: start_line.filter(|start| outdated != Some(true) && line.is_some_and(|line| *start < line)),
             side,
             resolved,
             resolved_by,

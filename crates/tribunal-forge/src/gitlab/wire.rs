@@ -1,6 +1,7 @@
 //! What GitLab sends, as far as it is read. A field that must be there and is not makes the answer hollow.
 
 use serde::Deserialize;
+use tribunal_core::findings::anchor::Side;
 use tribunal_core::ids::Sha;
 
 #[derive(Debug, Clone, Deserialize)]
@@ -131,6 +132,31 @@ pub struct Position {
     pub new_path: Option<String>,
     pub old_line: Option<u32>,
     pub new_line: Option<u32>,
+    pub line_range: Option<LineRange>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+pub struct LineRange {
+    pub start: RangeEnd,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+pub struct RangeEnd {
+    line_code: Option<String>,
+    old_line: Option<u32>,
+    new_line: Option<u32>,
+}
+
+impl RangeEnd {
+    /// Some versions give the numbers, all of them a code that ends in both: `<hash>_12_14`.
+    pub fn line(&self, side: Side) -> Option<u32> {
+        let mut coded = self.line_code.as_deref().unwrap_or_default().rsplit('_').map(|number| number.parse().ok());
+        let (new, old) = (coded.next().flatten(), coded.next().flatten());
+        match side {
+            Side::New => self.new_line.or(new),
+            Side::Old => self.old_line.or(old),
+        }
+    }
 }
 
 impl Position {

@@ -46,6 +46,8 @@ pub async fn several_lines_end_at_the_last(stage: Arc<dyn Stage>) {
     scene.submit("", vec![comment]).await;
     let thread = scene.thread("on three lines").await;
     assert_eq!((thread.line, thread.side), (Some(ADDED + 1), Side::New));
+    let can = scene.bot.capabilities().await.unwrap().can(Capability::MultiLine);
+    assert_eq!(thread.start_line, can.then_some(ADDED - 1));
 }
 
 /// CF-16: a review names the head it was written for, whatever was pushed since.

@@ -178,6 +178,7 @@ fn thread(id: &str, author: &str, body: &str, review: Option<&str>) -> Thread {
         id: id.into(),
         path: "src/a.py".into(),
         line: Some(2),
+        start_line: None,
         side: crate::findings::anchor::Side::New,
         resolved: false,
         resolved_by: None,

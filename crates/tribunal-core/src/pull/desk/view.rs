@@ -139,6 +139,7 @@ impl ThreadNote {
             id: self.id.to_string(),
             path: now.map_or_else(|| self.place.path.clone(), |moved| moved.path.clone()),
             line,
+            start_line: line.zip(self.place.start_line).map(|(line, start)| line.saturating_sub(self.place.line - start)),
             side: self.place.side,
             resolved: self.resolved.is_some(),
             resolved_by: self.resolved.as_ref().map(|resolved| resolved.by.clone()),

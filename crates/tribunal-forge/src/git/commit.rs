@@ -1,0 +1,106 @@
+//! Commits that are made without a work tree, in our own clone, and pushed only onto the head they were made for.
+
+use super::write::Signature;
+use super::{GitError, Repository, output};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use tribunal_core::ids::{RepoPath, Sha};
+
+/// What came of a push.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Pushed {
+    Landed,
+    /// The branch is no longer where it was; nothing was pushed.
+    Moved,
+    Refused(String),
+}
+
+impl Repository {
+    /// Commits these files on top of a commit; everything else stays as it is there. Nothing points to it yet.
+    pub fn commit_files(
+        &self,
+        onto: &Sha,
+        files: &BTreeMap<RepoPath, String>,
+        by: &Signature,
+        message: &str,
+    ) -> Result<Sha, GitError> {
+        let folder = tempfile::tempdir().map_err(|source| GitError::Io { what: "no folder for an index".into(), source })?;
+        let index = folder.path().join("index");
+        let staged = |args: &[&str], input: Option<&[u8]>| {
+            let mut asked = self.git();
+            asked.env("GIT_INDEX_FILE", &index).args(args);
+            let name = args.first().map(OsString::from);
+            Self::checked(name.as_ref(), output(asked, input)?)
+        };
+        staged(&["read-tree", onto.as_str()], None)?;
+        for (path, text) in files {
+            let blob = self.store_blob(text)?;
+            let mode = self.mode_at(onto, path).unwrap_or_else(|| "100644".to_owned());
+            let entry = format!("{mode} {blob}\t{path}\0");
+            staged(&["update-index", "-z", "--add", "--index-info"], Some(entry.as_bytes()))?;
+        }
+        let tree = String::from_utf8_lossy(&staged(&["write-tree"], None)?).trim().to_owned();
+        let mut asked = self.git();
+        by.writes(&mut asked);
+        by.commits(&mut asked);
+        // The time of the parent and not of the clock: doing it again gives the same commit.
+        let time = self.run_text(["show", "-s", "--no-show-signature", "--format=%ct", onto.as_str()])?;
+        let date = format!("@{} +0000", time.trim());
+        asked.env("GIT_AUTHOR_DATE", &date).env("GIT_COMMITTER_DATE", &date);
+        asked.args(["commit-tree", &tree, "-p", onto.as_str(), "-F", "-"]);
+        let id = Self::checked(Some(&"commit-tree".into()), output(asked, Some(message.as_bytes()))?)?;
+        Ok(Sha(String::from_utf8_lossy(&id).trim().to_owned()))
+    }
+
+    fn store_blob(&self, text: &str) -> Result<String, GitError> {
+        let mut asked = self.git();
+        asked.args(["hash-object", "-w", "--stdin", "--no-filters"]);
+        let id = Self::checked(Some(&"hash-object".into()), output(asked, Some(text.as_bytes()))?)?;
+        Ok(String::from_utf8_lossy(&id).trim().to_owned())
+    }
+
+    /// Only plain files are rewritten; what a link points to or a submodule holds is not ours to change.
+    fn mode_at(&self, commit: &Sha, path: &RepoPath) -> Option<String> {
+        let listed = self.run_text(["ls-tree", commit.as_str(), "--", path.as_str()]).ok()?;
+        let mode = listed.split_whitespace().next()?;
+        matches!(mode, "100644" | "100755").then(|| mode.to_owned())
+    }
+
+    /// Is it a plain file there, or nothing at all?
+    pub fn may_be_rewritten(&self, commit: &Sha, path: &RepoPath) -> bool {
+        let listed = self.run_text(["ls-tree", commit.as_str(), "--", path.as_str()]).unwrap_or_default();
+        listed.is_empty() || matches!(listed.split_whitespace().next(), Some("100644" | "100755"))
+    }
+
+    /// Keeps commits that nothing else points to.
+    pub fn keep(&self, name: &str, commit: &Sha) -> Result<(), GitError> {
+        self.run(["update-ref", &format!("refs/tribunal/{name}"), commit.as_str()]).map(drop)
+    }
+
+    pub fn kept(&self, name: &str) -> Option<Sha> {
+        self.commit(&format!("refs/tribunal/{name}")).ok()
+    }
+
+    /// The patch from one commit to another, as a diff.
+    pub fn patch_between(&self, old: &Sha, new: &Sha) -> Result<Vec<u8>, GitError> {
+        let args = ["diff-tree", "-r", "-p", "--no-commit-id", "--no-ext-diff", "--no-textconv", "--no-color", "--full-index"];
+        self.run(args.into_iter().chain(["--no-renames", "--src-prefix=a/", "--dst-prefix=b/", old.as_str(), new.as_str()]))
+    }
+
+    /// Pushes to the forge that this clone was made from. git compares and swaps: a branch that moved is left alone.
+    pub fn push(&self, branch: &str, expected: &Sha, new: &Sha) -> Result<Pushed, GitError> {
+        let mut asked = self.git();
+        let full = format!("refs/heads/{branch}");
+        asked.args(["push", "--porcelain", "--quiet", "--no-verify", &format!("--force-with-lease={full}:{expected}"), "origin"]);
+        asked.arg(format!("{new}:{full}"));
+        let answer = output(asked, None)?;
+        if answer.success {
+            return Ok(Pushed::Landed);
+        }
+        let said = format!("{}\n{}", String::from_utf8_lossy(&answer.stdout), answer.stderr);
+        if said.contains("stale info") || said.contains("fetch first") || said.contains("non-fast-forward") {
+            return Ok(Pushed::Moved);
+        }
+        Ok(Pushed::Refused(said.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")))
+    }
+}
