@@ -5,6 +5,7 @@
 
 pub mod dedup;
 pub mod gather;
+pub mod injection;
 pub mod item;
 pub mod reviewer;
 pub mod words;
