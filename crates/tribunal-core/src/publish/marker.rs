@@ -31,6 +31,10 @@ pub enum Mark {
     Answer { id: FindingId, says: Says, head: Sha },
     /// The body of a review that carries inline comments.
     Review { head: Sha, run: RunId },
+    /// An answer to somebody's item, and the word that it answers: what was said later is not answered by it.
+    Reply { item: String, last_word: String, says: Disposition, head: Sha, run: RunId },
+    /// The summary of a round. It answers what cannot be replied to, each as `item@last_word`.
+    Round { run: RunId, cycle: u32, items: Vec<String> },
 }
 
 /// What an answer says of its finding.
@@ -41,6 +45,17 @@ pub enum Says {
     /// It was said to be fixed, and is there again.
     Back,
     Dismissed,
+}
+
+/// What a reply does about an item (CF-17).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Disposition {
+    Fixed,
+    Declined,
+    Deferred,
+    /// Only a person can say, and was asked.
+    Asked,
 }
 
 /// Does the seal open?
@@ -154,6 +169,23 @@ mod tests {
         let line = seal(&mark(), CASE, &key());
         for body in [format!("> {line}"), format!("{line}\nI do not agree"), format!("`{line}`"), "nothing".to_owned()] {
             assert_eq!(read(&body, CASE, &key()), None, "{body}");
+        }
+    }
+
+    /// CF-17: the mark, not the prose, is what is read back.
+    #[test]
+    fn replies_and_rounds_are_read_back() {
+        let reply = Mark::Reply {
+            item: "thread:7".into(),
+            last_word: "9".into(),
+            says: Disposition::Fixed,
+            head: "1234".into(),
+            run: "run".into(),
+        };
+        let round = Mark::Round { run: "run".into(), cycle: 2, items: vec!["comment:3@5".into()] };
+        for mark in [reply, round] {
+            let body = format!("words\n\n{}", seal(&mark, CASE, &key()));
+            assert_eq!(read(&body, CASE, &key()), Some(ReadMark { mark, seal: Seal::Good }));
         }
     }
 
