@@ -5,6 +5,7 @@
 //! parser is needed for that: lines that went away and lines that came say enough.
 
 mod contract;
+mod dependencies;
 mod destructive;
 mod lines;
 mod paths;

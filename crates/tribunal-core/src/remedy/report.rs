@@ -32,8 +32,9 @@ pub struct Report {
     /// Passes in which something was settled (CF-4).
     pub cycles: u32,
     pub seen: u32,
-    /// Items that a pass settled, as WL-100 counts them.
+    /// Items that were new and asked for something.
     pub new_actionable: u32,
+    /// Items that the passes settled; the text shows this number as `New actionable comments` (WL-100).
     pub resolved: u32,
     pub items: Vec<Ended>,
     /// How often items were given to a fixer.

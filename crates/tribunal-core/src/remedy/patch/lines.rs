@@ -45,18 +45,43 @@ fn is_directive(line: &str) -> bool {
     ["#include", "#if", "#define", "#else", "#endif", "#pragma", "#undef"].iter().any(|word| line.starts_with(word))
 }
 
+/// A line without the comment behind its code.
+pub fn without_comment(line: &str) -> &str {
+    let mut quote: Option<char> = None;
+    let mut previous = ' ';
+    for (at, c) in line.char_indices() {
+        let rest = &line[at..];
+        match quote {
+            Some(open) if c == open && previous != '\\' => quote = None,
+            Some(_) => {}
+            None if opens(rest, previous) => quote = Some(c),
+            None if rest.starts_with("//") && previous != ':' => return line[..at].trim_end(),
+            None if c == '#' && previous == ' ' && !rest.starts_with("#[") => return line[..at].trim_end(),
+            None => {}
+        }
+        previous = c;
+    }
+    line
+}
+
+/// Does a string begin here? A lifetime, an apostrophe or a quote that nothing closes begins none.
+fn opens(rest: &str, previous: char) -> bool {
+    let Some(c) = rest.chars().next().filter(|c| matches!(c, '"' | '\'' | '`')) else { return false };
+    let closed = rest[1..].contains(c);
+    closed
+        && (c != '\''
+            || !(previous.is_alphanumeric() && !matches!(previous, 'f' | 'b' | 'r' | 'u') || matches!(previous, '<' | '&')))
+}
+
 /// Code without what stands in quotes; what is put into a string by braces is code.
 pub fn without_strings(line: &str) -> String {
     let mut out = String::with_capacity(line.len());
     let mut quote: Option<char> = None;
-    let mut depth = 0usize;
-    let mut escaped = false;
-    for c in line.chars() {
+    let (mut depth, mut escaped, mut previous) = (0usize, false, ' ');
+    for (at, c) in line.char_indices() {
         match quote {
             None => {
-                if matches!(c, '"' | '\'' | '`') {
-                    quote = Some(c);
-                }
+                quote = opens(&line[at..], previous).then_some(c);
                 out.push(c);
             }
             Some(_) if escaped => escaped = false,
@@ -76,6 +101,31 @@ pub fn without_strings(line: &str) -> String {
             Some(_) if depth > 0 => out.push(c),
             Some(_) => {}
         }
+        previous = c;
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn strings_and_comments_are_told_from_code() {
+        assert_eq!(without_strings("log(\"token\", f\"{token}\")"), "log(\"\", f\" token \")");
+        assert_eq!(without_strings("fn f<'a>(x: &'a str) -> bool"), "fn f<'a>(x: &'a str) -> bool");
+        assert_eq!(without_comment("go()  # authorize(user)"), "go()");
+        assert_eq!(without_comment("go(); // verify"), "go();");
+        assert_eq!(without_comment("x = \"# no // comment\""), "x = \"# no // comment\"");
+        assert_eq!(without_comment("see(https://a.example)"), "see(https://a.example)");
+    }
+
+    proptest! {
+        #[test]
+        fn any_line_can_be_read(line in "\\PC{0,60}|[\"'`{}#/\\\\ a]{0,30}") {
+            prop_assert!(line.starts_with(without_comment(&line)));
+            prop_assert!(without_strings(&line).len() <= line.len());
+        }
+    }
 }

@@ -70,7 +70,7 @@ fn safe_fixes_pass() {
 /// WL-87, category by category.
 #[test]
 fn destructive_fixes_need_a_person() {
-    let cases: [(u8, &str, &[&str]); 45] = [
+    let cases: [(u8, &str, &[&str]); 49] = [
         (1, "src/a.py", &["-@login_required", " def view(request):"]),
         (1, "src/a.py", &["-if not user.has_permission(\"x\"): raise Denied()", " go()"]),
         (1, "src/a.py", &["-r = get(url)", "+r = get(url, verify=False)"]),
@@ -78,6 +78,11 @@ fn destructive_fixes_need_a_person() {
         (1, "src/a.js", &["-https.get(u)", "+https.get(u, { rejectUnauthorized: false })"]),
         (1, "src/a.py", &["+@csrf_exempt", " def view(request):"]),
         (1, "src/a.py", &["-if not authorized(user):", "+# if not authorized(user):", "-    return 403", "+    # return 403"]),
+        // Neither a comment nor a message is a counterpart.
+        (1, "src/a.py", &["-authorize(user)", "+pass  # authorize(user)", " go()"]),
+        (1, "src/a.py", &["-authorize(user)", "+log.info(\"authorize left out\")", " go()"]),
+        (3, "pyproject.toml", &[" [tool.ruff]", "+ignore = [\"S\"]"]),
+        (7, "pyproject.toml", &[" dependencies = [", "+  \"evil>=1\",", " ]"]),
         (3, "tests/test_a.py", &["-    assert f(1) == 2", "     g()"]),
         (3, "tests/test_a.py", &["-def test_f():", "-    f()", " x = 1"]),
         (3, "tests/test_a.py", &["+@pytest.mark.skip", " def test_f():"]),
