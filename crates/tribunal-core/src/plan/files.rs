@@ -187,7 +187,7 @@ fn skipped_by_name(path: &RepoPath) -> Option<SkipReason> {
     }
 }
 
-fn is_lock_file(path: &RepoPath) -> bool {
+pub fn is_lock_file(path: &RepoPath) -> bool {
     matches!(
         path.file_name(),
         "Cargo.lock"
