@@ -6,6 +6,7 @@
 pub mod around;
 pub mod brief;
 pub mod language;
+pub mod remedy;
 pub mod slices;
 
 use crate::findings::key::sha256_hex;
@@ -14,10 +15,16 @@ use crate::findings::key::sha256_hex;
 pub const SYSTEM: &str = include_str!("../../../prompts/system.md");
 /// The rules of a second opinion.
 pub const VERIFY: &str = include_str!("../../../prompts/verify.md");
+/// The rules of whoever says what shall be done about feedback.
+pub const ASSESS: &str = include_str!("../../../prompts/assess.md");
+/// The rules of whoever checks that.
+pub const CHECK: &str = include_str!("../../../prompts/check.md");
+/// The rules of a fixer.
+pub const FIX: &str = include_str!("../../../prompts/fix.md");
 
 /// One hash over the prompt files of this release, for receipts. Roles have their own.
 pub fn prompts_hash() -> String {
-    sha256_hex(format!("{SYSTEM}\n{VERIFY}").as_bytes())
+    sha256_hex(format!("{SYSTEM}\n{VERIFY}\n{ASSESS}\n{CHECK}\n{FIX}").as_bytes())
 }
 
 /// The words of a run that nobody who wrote the change can know.

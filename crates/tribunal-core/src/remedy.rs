@@ -6,8 +6,12 @@
 
 pub mod answer;
 pub mod assess;
+pub mod awaited;
+pub mod condition;
+pub mod edits;
 pub mod end;
 pub mod ladder;
 pub mod patch;
 pub mod report;
 pub mod signals;
+pub mod suggestion;

@@ -282,6 +282,6 @@ fn index_lines(bytes: &[u8]) -> BTreeMap<String, (String, String)> {
     objects
 }
 
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, EngineError> {
+pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, EngineError> {
     tokio::task::spawn_blocking(work).await.map_err(|error| EngineError::Worker(error.to_string()))
 }

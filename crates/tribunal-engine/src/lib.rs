@@ -4,19 +4,40 @@
 pub mod effects;
 pub mod host;
 pub mod local_book;
+pub mod remediate;
+pub mod waiting;
 
 use tribunal_core::ids::AgentName;
 use tribunal_core::plan::panel::Seat;
+use tribunal_core::procedure::Millis;
 
 /// Seen by whoever shows progress.
 #[derive(Debug, Clone)]
 pub enum Progress {
-    Waiting { on: String },
+    Waiting {
+        on: String,
+    },
     Reading,
     SeatStarted(Seat),
-    SeatFinished { seat: Seat, findings: usize, failure: Option<String> },
-    Verifying { agent: AgentName, findings: usize },
-    Publishing { to: String },
+    SeatFinished {
+        seat: Seat,
+        findings: usize,
+        failure: Option<String>,
+    },
+    Verifying {
+        agent: AgentName,
+        findings: usize,
+    },
+    Publishing {
+        to: String,
+    },
+    /// A loop does something; `what` says it to people.
+    Working {
+        what: String,
+    },
+    Watching {
+        until: Millis,
+    },
 }
 
 pub type Listener = std::sync::Arc<dyn Fn(Progress) + Send + Sync>;
@@ -31,6 +52,8 @@ pub enum EngineError {
     Git(#[from] tribunal_forge::git::GitError),
     #[error(transparent)]
     Step(#[from] tribunal_core::procedure::review::StepError),
+    #[error(transparent)]
+    LoopStep(#[from] tribunal_core::procedure::remediate::StepError),
     #[error("there is no run `{0}` in this ledger")]
     UnknownRun(String),
     #[error("run {run} is being worked on by another process")]
@@ -41,4 +64,9 @@ pub enum EngineError {
     Io { what: String, source: std::io::Error },
     #[error("a worker died: {0}")]
     Worker(String),
+}
+
+fn now() -> Millis {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.map_or(0, |passed| Millis::try_from(passed.as_millis()).unwrap_or(Millis::MAX))
 }

@@ -1,5 +1,6 @@
 //! What may be typed.
 
+pub mod loops;
 pub mod pr;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -45,6 +46,15 @@ pub enum Command {
     Publish(PublishArgs),
     /// Say that a finding is known and accepted, and why
     Dismiss(DismissArgs),
+    /// Stay with a pull request and have what reviewers say fixed and answered, until a reason to stop
+    #[command(after_help = loops::EXIT_CODES)]
+    Watch(Box<loops::LoopArgs>),
+    /// Answer a reviewer's feedback: wait until it has settled, assess, fix, reply, ask again
+    #[command(after_help = loops::EXIT_CODES)]
+    Respond(Box<loops::LoopArgs>),
+    /// Wait until review activity on a pull request has settled, and print it
+    #[command(after_help = loops::AWAIT_EXIT_CODES)]
+    Await(loops::AwaitArgs),
     /// Pull requests and issues of this repository, without a server
     #[command(after_help = pr::EXIT_CODES)]
     Pr {

@@ -1,6 +1,7 @@
 //! One file per command.
 
 mod agents;
+mod awaiting;
 mod compare;
 mod config;
 mod demo;
@@ -9,6 +10,7 @@ mod doctor;
 mod explain;
 mod history;
 mod init;
+mod loops;
 mod pr;
 mod publish;
 mod review;
@@ -20,6 +22,7 @@ use crate::cli::{AgentsCommand, Cli, Colour, Command, ConfigCommand};
 use crate::situation::{Situation, exit};
 use crate::terminal::out;
 use clap::CommandFactory as _;
+use tribunal_core::policy::loops::LoopKind;
 
 pub fn dispatch(cli: Cli) -> Result<u8, Situation> {
     match cli.color {
@@ -32,6 +35,9 @@ pub fn dispatch(cli: Cli) -> Result<u8, Situation> {
         Command::Review(args) => block_on(review::run(&args, quiet)),
         Command::Publish(args) => block_on(publish::run(&args, quiet)),
         Command::Dismiss(args) => block_on(dismiss::run(&args, quiet)),
+        Command::Watch(args) => block_on(loops::run(LoopKind::Watch, &args, quiet)),
+        Command::Respond(args) => block_on(loops::run(LoopKind::Respond, &args, quiet)),
+        Command::Await(args) => block_on(awaiting::run(&args, quiet)),
         Command::Pr { command } => pr::run(*command, quiet),
         Command::History { limit, format } => block_on(history::list(limit, format)),
         Command::Show { run, output } => block_on(history::show(&run, &output)),

@@ -157,10 +157,12 @@ impl From<EngineError> for Situation {
                 Situation::new("unknown-run", exit::USAGE, text).help("`tribunal history` lists the runs")
             }
             EngineError::Busy { .. } => Situation::new("two-copies", exit::NOT_YET, text),
-            EngineError::Step(_) | EngineError::Damaged { .. } | EngineError::Io { .. } | EngineError::Worker(_) => {
-                Situation::new("engine-failed", exit::INCOMPLETE, text)
-                    .help("the run is kept; go on with: tribunal review --resume")
-            }
+            EngineError::Step(_)
+            | EngineError::LoopStep(_)
+            | EngineError::Damaged { .. }
+            | EngineError::Io { .. }
+            | EngineError::Worker(_) => Situation::new("engine-failed", exit::INCOMPLETE, text)
+                .help("the run is kept; go on with: tribunal review --resume"),
         }
     }
 }
@@ -257,6 +259,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("ledger-too-new", "A newer Tribunal has written this ledger."),
     ("ledger-failed", "The ledger could not be read or written, for instance because the disk is full."),
     ("ledger-damaged", "The ledger is no database any more. What it held is lost; removing it makes room for a new one."),
+    ("retargeted", "The pull request is not against the branch that it was expected to be against."),
     ("two-copies", "Another Tribunal is working on the same change."),
     ("unknown-run", "The ledger has no such run."),
     ("engine-failed", "Something broke inside; the run is kept and can be resumed."),

@@ -26,6 +26,8 @@ pub enum Look<'a> {
     Saw {
         items: &'a [Item],
         running: bool,
+        /// Something new that is no item, such as a review without words.
+        also: bool,
     },
     Failed,
 }
@@ -46,12 +48,12 @@ impl Waiting {
     /// Takes in a look, then says what to do. Settling is asked before time (RL-63).
     pub fn tick(&mut self, now: Millis, look: Look<'_>) -> Tick {
         let mut waits_for_more = false;
-        if let Look::Saw { items, running } = look {
+        if let Look::Saw { items, running, also } = look {
             let active = items.iter().filter(|item| self.is_activity(item)).map(|item| (item.id.clone(), item.clone())).collect();
             self.collected = active;
             waits_for_more = running;
             // When all of it was taken back there is nothing to settle, and the wait begins anew.
-            self.first_activity = if self.collected.is_empty() { None } else { self.first_activity.or(Some(now)) };
+            self.first_activity = if self.collected.is_empty() && !also { None } else { self.first_activity.or(Some(now)) };
         }
         let settled = self.first_activity.is_some_and(|first| now.saturating_sub(first) >= self.settle_ms);
         if settled && !waits_for_more {
@@ -96,7 +98,7 @@ mod tests {
     }
 
     fn saw(items: &[Item]) -> Look<'_> {
-        Look::Saw { items, running: false }
+        Look::Saw { items, running: false, also: false }
     }
 
     /// RL-15, RL-20: the window begins with the first activity and does not slide.
@@ -163,7 +165,7 @@ mod tests {
     fn a_running_review_is_waited_for() {
         let mut waiting = Waiting::new(0, &[], MINUTE, 10 * MINUTE);
         let items = [thread("a", "x")];
-        let running = Look::Saw { items: &items, running: true };
+        let running = Look::Saw { items: &items, running: true, also: false };
         assert_eq!(waiting.tick(0, running), Tick::Sleep);
         assert_eq!(waiting.tick(5 * MINUTE, running), Tick::Sleep);
         assert_eq!(waiting.clone().tick(10 * MINUTE, running), Tick::TimedOut);

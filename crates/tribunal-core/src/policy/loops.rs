@@ -48,7 +48,7 @@ pub struct FixConfig {
     /// May a fix change a public signature, a schema or a migration? Default false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contract_changes: Option<bool>,
-    /// Globs of files that fixes may touch although they are instructions, CI or lock files.
+    /// Globs of files that fixes may touch although they are instructions for agents, lock files or elsewhere than the item.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub allow: Vec<String>,
 }
@@ -92,9 +92,6 @@ pub struct LoopConfig {
     /// Is the reviewer asked again? Default `never`; `respond` `mention`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rerequest: Option<Rerequest>,
-    /// Where deferred work goes. Default `issue`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub defer: Option<DeferTo>,
     /// Post the report on the pull request. Default false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comment: Option<bool>,
@@ -122,15 +119,6 @@ pub enum Rerequest {
     Reviewer,
 }
 
-/// CF-18.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum DeferTo {
-    Issue,
-    /// A line in a file of the repository.
-    Record,
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LoopKind {
@@ -155,9 +143,11 @@ pub struct WaitPolicy {
     pub total: Span,
 }
 
+/// How large a fix may be without a person (CF-19).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FixPolicy {
     pub max_files: u32,
+    /// Added and removed together.
     pub max_lines: u32,
     pub contract_changes: bool,
     pub allow: Vec<String>,
@@ -181,7 +171,6 @@ pub struct LoopPolicy {
     pub resolve: ResolvePolicy,
     pub resolve_people: bool,
     pub rerequest: Rerequest,
-    pub defer: DeferTo,
     pub comment: bool,
     pub fix: FixPolicy,
     pub fixer: AgentName,
@@ -234,7 +223,6 @@ impl LoopPolicy {
             resolve: own.resolve.unwrap_or(usual.resolve),
             resolve_people: own.resolve_people.unwrap_or(false),
             rerequest: own.rerequest.unwrap_or(usual.rerequest),
-            defer: own.defer.unwrap_or(DeferTo::Issue),
             comment: own.comment.unwrap_or(false),
             fix: FixPolicy {
                 max_files: config.fix.max_files.unwrap_or(usual_fix.max_files),

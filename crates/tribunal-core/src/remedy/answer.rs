@@ -10,10 +10,9 @@ use crate::findings::admit::one_line;
 use crate::findings::plain::plain;
 use crate::findings::scale::Priority;
 use crate::ids::Sha;
+use crate::policy::loops::ResolvePolicy;
 use crate::publish::markdown::{code, inert};
 use crate::pull::talk::NewIssue;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 /// A name for an issue or a record that cannot be one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -58,18 +57,6 @@ fn said(text: &str) -> String {
 fn sentence(text: &str) -> String {
     let text = said(text);
     if text.is_empty() { String::new() } else { format!(" {text}.") }
-}
-
-/// When a thread is closed after our answer (CF-6).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum ResolvePolicy {
-    Never,
-    /// Our answer is posted and it answers everything that others said there.
-    #[default]
-    Addressed,
-    /// As `respond` does for the bot it waits for (RL-41).
-    Always,
 }
 
 /// May the thread be resolved once the answer stands (CF-6, CF-7, WL-69, WL-83)?

@@ -66,6 +66,52 @@ pub struct Assessment {
     pub framing: Option<String>,
 }
 
+impl Assessment {
+    /// Nobody said anything of it, so a person must.
+    pub fn unanswered(item: &Item) -> Self {
+        Assessment {
+            item: item.id.clone(),
+            decision: Decision::Ask,
+            rationale: "it was not assessed".to_owned(),
+            evidence: String::new(),
+            notes: String::new(),
+            framing: None,
+        }
+    }
+}
+
+/// An assessor's whole answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Assessments {
+    pub assessments: Vec<Assessment>,
+}
+
+/// A checker's whole answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CheckupAnswer {
+    pub approved: bool,
+    /// What is wrong, where it is not approved.
+    #[serde(default)]
+    pub why: String,
+}
+
+/// RL-35: go on, or assess again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Checkup {
+    Approved,
+    Rejected { why: String },
+}
+
+impl From<CheckupAnswer> for Checkup {
+    fn from(answer: CheckupAnswer) -> Self {
+        let why = one_line(&plain(&answer.why));
+        if answer.approved { Checkup::Approved } else { Checkup::Rejected { why } }
+    }
+}
+
 /// What of an assessor's answer counts.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Admitted {

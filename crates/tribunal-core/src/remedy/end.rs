@@ -22,7 +22,12 @@ pub enum End {
     Asked {
         question: String,
     },
-    Open,
+    /// It asks for nothing.
+    NothingAsked,
+    /// Still there, and why nothing was done.
+    Open {
+        why: String,
+    },
     /// Not looked at, and why.
     LeftOut {
         why: String,
@@ -36,7 +41,8 @@ impl End {
             End::Declined { .. } => "Declined",
             End::Deferred { .. } => "Deferred",
             End::Asked { .. } => "Asked",
-            End::Open => "Open",
+            End::NothingAsked => "Nothing asked",
+            End::Open { .. } => "Open",
             End::LeftOut { .. } => "Left out",
         }
     }
@@ -44,8 +50,8 @@ impl End {
     /// Nobody has to do anything more about it here.
     pub fn is_settled(&self) -> bool {
         match self {
-            End::Fixed { .. } | End::Declined { .. } | End::Deferred { .. } => true,
-            End::Asked { .. } | End::Open | End::LeftOut { .. } => false,
+            End::Fixed { .. } | End::Declined { .. } | End::Deferred { .. } | End::NothingAsked => true,
+            End::Asked { .. } | End::Open { .. } | End::LeftOut { .. } => false,
         }
     }
 
@@ -56,8 +62,8 @@ impl End {
             End::Declined { reason } => reason.clone(),
             End::Deferred { home } => home.clone(),
             End::Asked { question } => question.clone(),
-            End::Open => String::new(),
-            End::LeftOut { why } => why.clone(),
+            End::NothingAsked => String::new(),
+            End::Open { why } | End::LeftOut { why } => why.clone(),
         }
     }
 }

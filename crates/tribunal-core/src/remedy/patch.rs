@@ -15,35 +15,20 @@ mod secrets;
 mod tests;
 
 use crate::diff::change::{Change, ChangedFile, FileContent};
-use crate::ids::RepoPath;
+use crate::feedback::item::Item;
+use crate::findings::admit::one_line;
+use crate::findings::plain::plain;
+use crate::ids::{RepoPath, RunId};
+pub use crate::policy::loops::FixPolicy;
 use globset::Glob;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// How large a fix may be without a person (CF-19).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FixPolicy {
-    pub max_files: u32,
-    /// Added and removed together.
-    pub max_lines: u32,
-    pub contract_changes: bool,
-    /// Where fixes may be made; everywhere when empty. Says nothing about what is forbidden.
-    pub allow: Vec<String>,
-}
-
-impl Default for FixPolicy {
-    fn default() -> Self {
-        FixPolicy { max_files: 2, max_lines: 200, contract_changes: false, allow: Vec::new() }
-    }
-}
-
-impl FixPolicy {
-    /// A pattern that cannot be read allows nothing.
-    fn allows(&self, path: &RepoPath) -> bool {
-        let matches = |pattern: &String| Glob::new(pattern).is_ok_and(|glob| glob.compile_matcher().is_match(path.as_str()));
-        self.allow.is_empty() || self.allow.iter().any(matches)
-    }
+/// Does the policy name this path as one that fixes may touch all the same? A pattern that cannot be read names nothing.
+fn allows(policy: &FixPolicy, path: &RepoPath) -> bool {
+    let matches = |pattern: &String| Glob::new(pattern).is_ok_and(|glob| glob.compile_matcher().is_match(path.as_str()));
+    policy.allow.iter().any(matches)
 }
 
 /// Why a patch is not applied.
@@ -116,7 +101,7 @@ pub fn check(change: &Change, policy: &FixPolicy, item_path: Option<&RepoPath>) 
     }
     for file in &change.files {
         for path in both_paths(file) {
-            if let Some(why) = paths::forbidden(path) {
+            if let Some(why) = paths::forbidden(path).filter(|_| !allows(policy, path)) {
                 return Err(Refusal::Forbidden { path: path.clone(), why: why.to_owned() });
             }
         }
@@ -161,16 +146,28 @@ fn not_text(file: &ChangedFile) -> Option<&'static str> {
 
 /// A patch that leaves the item's own file alone is about something else, unless the policy names the place.
 fn outside(change: &Change, policy: &FixPolicy, item_path: Option<&RepoPath>) -> Result<(), Refusal> {
-    let is_item = |path: &RepoPath| item_path == Some(path);
-    for file in &change.files {
-        if let Some(path) = both_paths(file).find(|path| !policy.allows(path) && !is_item(path)) {
-            return Err(Refusal::Outside { path: path.clone() });
-        }
-    }
-    let about_it =
-        item_path.is_none() || !policy.allow.is_empty() || change.files.iter().any(|file| both_paths(file).any(is_item));
+    let is_about = |path: &RepoPath| item_path.is_none_or(|item| item == path) || allows(policy, path);
     match change.files.first() {
-        Some(file) if !about_it => Err(Refusal::Outside { path: file.path.clone() }),
+        Some(file) if !change.files.iter().any(|file| both_paths(file).any(is_about)) => {
+            Err(Refusal::Outside { path: file.path.clone() })
+        }
         Some(_) | None => Ok(()),
     }
 }
+
+/// The subject of a fix's commit.
+pub fn subject(summary: &str, item: &Item) -> String {
+    let line = one_line(&plain(summary));
+    let line = line.trim().trim_end_matches('.');
+    if line.is_empty() {
+        return format!("Address feedback on {}", item.place());
+    }
+    line.chars().take(MAX_SUBJECT).collect()
+}
+
+/// As a commit carries it: what was done, for which item, in which run.
+pub fn message(subject: &str, item: &Item, run: &RunId) -> String {
+    format!("{subject}\n\nTribunal-Item: {}\nTribunal-Run: {run}\n", item.id)
+}
+
+const MAX_SUBJECT: usize = 72;

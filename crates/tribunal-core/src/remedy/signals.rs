@@ -16,6 +16,7 @@ pub mod structural;
 #[cfg(test)]
 mod tests;
 
+use crate::diff::change::{Change, ChangedFile, FileStatus};
 use crate::feedback::item::ItemId;
 use crate::findings::scale::{Justification, Priority};
 use crate::ids::RepoPath;
@@ -198,6 +199,16 @@ impl History {
     fn is_young(&self, finding: &Remembered) -> bool {
         finding.path.as_ref().is_some_and(|path| self.young_files.contains(path))
     }
+}
+
+/// Files that a change brought, or of which it wrote more than half (WL-89).
+pub fn young_files(change: &Change) -> BTreeSet<RepoPath> {
+    let is_young = |file: &&ChangedFile| {
+        let added = file.added_lines().count();
+        let whole = file.new_text.as_deref().map_or(0, |text| text.lines().count());
+        file.status == FileStatus::Added || (added > 0 && added * 2 >= whole)
+    };
+    change.files.iter().filter(is_young).map(|file| file.path.clone()).collect()
 }
 
 /// A sign, and what it was read from.

@@ -2,11 +2,10 @@
 //! whoever resumes the run if their result was never stored.
 
 use super::Work;
-use crate::{EngineError, Progress};
+use crate::{EngineError, Progress, now};
 use std::fs::{File, TryLockError};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::task::JoinSet;
 use tribunal_core::ids::RunId;
 use tribunal_core::procedure::{Millis, Step};
@@ -169,8 +168,4 @@ fn to_json(run: &RunId, value: &impl serde::Serialize) -> Result<String, EngineE
 
 fn millis(at: i64) -> Millis {
     Millis::try_from(at).unwrap_or(0)
-}
-
-fn now() -> Millis {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |passed| Millis::try_from(passed.as_millis()).unwrap_or(Millis::MAX))
 }

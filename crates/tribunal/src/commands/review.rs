@@ -1,7 +1,7 @@
 //! `tribunal review`
 
 mod dry_run;
-mod pull;
+pub(super) mod pull;
 
 use crate::cli::{FailLevelArg, ModeArg, OutputArgs, ReviewArgs};
 use crate::situation::{Situation, exit};
@@ -135,7 +135,7 @@ async fn unless_interrupted(
 }
 
 #[cfg(unix)]
-async fn interrupt() {
+pub(super) async fn interrupt() {
     use tokio::signal::unix::{SignalKind, signal};
     let Ok(mut terminate) = signal(SignalKind::terminate()) else { return std::future::pending().await };
     tokio::select! {
@@ -145,7 +145,7 @@ async fn interrupt() {
 }
 
 #[cfg(not(unix))]
-async fn interrupt() {
+pub(super) async fn interrupt() {
     if tokio::signal::ctrl_c().await.is_err() {
         std::future::pending().await
     }
@@ -273,14 +273,14 @@ fn path_or_text(given: &str) -> Result<String, Situation> {
 }
 
 /// Unknown to whoever wrote the change.
-fn nonce() -> String {
+pub(super) fn nonce() -> String {
     // The standard library seeds each hasher's keys from the system's source of randomness.
     use std::hash::{BuildHasher as _, RandomState};
     (0..4).map(|n| format!("{:016x}", RandomState::new().hash_one(n))).collect()
 }
 
 /// Sorts by time and is unique on this machine.
-fn run_id() -> RunId {
+pub(super) fn run_id() -> RunId {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let noise = sha256_hex(format!("{}-{}", now.as_nanos(), std::process::id()).as_bytes());
     RunId(format!("r{:08x}{}", now.as_secs(), &noise[..6]))

@@ -61,6 +61,17 @@ impl Lines {
                 };
                 self.end(&seat.to_string(), Some(text));
             }
+            Progress::Working { what } => {
+                self.end("waiting", None);
+                self.end("working", None);
+                self.begin("working", &what);
+            }
+            Progress::Watching { .. } => {
+                self.end("working", None);
+                self.end("publishing", None);
+                self.end("waiting", None);
+                self.begin("waiting", "waiting for something to happen on the pull request");
+            }
             Progress::Publishing { to } => self.begin("publishing", &format!("posting on {to}")),
             Progress::Verifying { agent, findings } => {
                 let what = if findings == 1 { "the finding" } else { "the findings" };

@@ -201,9 +201,12 @@ fn size_place_and_emptiness() {
     let other = patch("src/b.py", &["-a", "+b"]);
     assert_eq!(check(&other, &policy, Some(&item)), Err(Refusal::Outside { path: "src/b.py".into() }));
     assert_eq!(check(&other, &policy, None), Ok(()));
-    let narrow = FixPolicy { allow: vec!["lib/**".into(), "[".into()], ..policy };
-    assert_eq!(check(&other, &narrow, None), Err(Refusal::Outside { path: "src/b.py".into() }));
-    assert_eq!(check(&patch("lib/x/b.py", &["-a", "+b"]), &narrow, Some(&item)), Ok(()));
+    let named = FixPolicy { allow: vec!["lib/**".into(), "[".into(), "AGENTS.md".into()], ..policy };
+    assert_eq!(check(&other, &named, Some(&item)), Err(Refusal::Outside { path: "src/b.py".into() }));
+    assert_eq!(check(&patch("lib/x/b.py", &["-a", "+b"]), &named, Some(&item)), Ok(()));
+    let instructions = patch("AGENTS.md", &["-a", "+b"]);
+    assert!(matches!(check(&instructions, &FixPolicy::default(), Some(&item)), Err(Refusal::Forbidden { .. })));
+    assert_eq!(check(&instructions, &named, Some(&item)), Ok(()));
 }
 
 /// CF-19, WL-61: what others call stays as it is.

@@ -24,7 +24,7 @@ fn ends() -> Vec<End> {
         End::Declined { reason: "by design".into() },
         End::Deferred { home: "#12".into() },
         End::Asked { question: "Is the order kept".into() },
-        End::Open,
+        End::Open { why: "no rule has a fix".into() },
         End::LeftOut { why: "not in scope".into() },
     ]
 }
@@ -147,7 +147,7 @@ fn every_reason_can_be_reported() {
 fn exit_codes_of_reports() {
     assert_eq!(Report::new(Reason::Clean, pull()).exit_code(Priority::P0), 0);
     let pass = |items| Report { items, ..Report::new(Reason::PassComplete, pull()) };
-    let open = |priority| pass(vec![Ended::of(&item(Voice::Bot, priority), End::Open)]);
+    let open = |priority| pass(vec![Ended::of(&item(Voice::Bot, priority), End::Open { why: String::new() })]);
     assert_eq!(open(Some(Priority::P2)).exit_code(Priority::P1), 0);
     assert_eq!(open(Some(Priority::P1)).exit_code(Priority::P1), 1);
     assert_eq!(open(None).exit_code(Priority::P0), 1);
@@ -300,7 +300,7 @@ fn any_end() -> impl Strategy<Value = End> {
         1 => End::Declined { reason: text },
         2 => End::Deferred { home: text },
         3 => End::Asked { question: text },
-        4 => End::Open,
+        4 => End::Open { why: text },
         _ => End::LeftOut { why: text },
     })
 }

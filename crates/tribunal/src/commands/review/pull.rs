@@ -34,12 +34,12 @@ use tribunal_forge::git::Repository;
 use tribunal_store::{Ledger, RunRow};
 
 /// A pull request whose change is at hand.
-struct AtHand {
-    connected: Connected,
-    pull: Pull,
-    repository: Arc<Repository>,
+pub(in crate::commands) struct AtHand {
+    pub connected: Connected,
+    pub pull: Pull,
+    pub repository: Arc<Repository>,
     /// The tip of the branch it is to be merged into: what the repository says about its own review is read there.
-    base_tip: Sha,
+    pub base_tip: Sha,
     merge_base: Sha,
 }
 
@@ -93,7 +93,7 @@ pub async fn begin(
     end(state, &ledger, args, quiet).await
 }
 
-fn on_forge(connected: &Connected) -> OnForge {
+pub(in crate::commands) fn on_forge(connected: &Connected) -> OnForge {
     OnForge { forge: Arc::clone(&connected.forge), key: connected.key.clone(), dry: false }
 }
 
@@ -141,7 +141,7 @@ async fn unpublished(ledger: &Ledger, case_id: &str, request: &Request) -> Resul
 }
 
 /// Reads the pull request and brings its change here.
-async fn fetch(connected: Connected, here: Option<Arc<Repository>>) -> Result<AtHand, Situation> {
+pub(in crate::commands) async fn fetch(connected: Connected, here: Option<Arc<Repository>>) -> Result<AtHand, Situation> {
     let number = connected.place.number;
     let pull = connected.forge.pull(number).await?;
     if pull.state != PullState::Open {
@@ -237,7 +237,11 @@ async fn language(connected: &Connected, pull: &Pull) -> Option<String> {
 }
 
 /// Agents that this author's change is not given to. Nothing is looked up while the rules play alone.
-async fn withheld(connected: &Connected, pull: &Pull, setup: &Setup) -> Result<BTreeMap<AgentName, String>, Situation> {
+pub(in crate::commands) async fn withheld(
+    connected: &Connected,
+    pull: &Pull,
+    setup: &Setup,
+) -> Result<BTreeMap<AgentName, String>, Situation> {
     let policy = &setup.policy;
     let playing = policy.panel.values().flatten().flat_map(|player| player.agents());
     let verifier = policy.verify.iter().map(|verify| &verify.agent);

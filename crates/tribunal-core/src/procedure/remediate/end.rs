@@ -1,0 +1,143 @@
+//! The one end of a loop, and its report.
+
+use super::{Effect, Next, Phase, State};
+use crate::feedback::item::Item;
+use crate::procedure::Millis;
+use crate::pull::facts::PullState;
+use crate::remedy::condition::Condition;
+use crate::remedy::end::{End, Ended};
+use crate::remedy::ladder::Reason;
+use crate::remedy::report::{Details, PullFacts, Report, Spending, words};
+
+impl State {
+    /// Stops for the reason that stands highest on the ladder; every condition that holds is in the report (CF-23).
+    pub(super) fn end(&mut self, conditions: Vec<Condition>, _: Millis) -> Next {
+        let report = Box::new(self.make_report(conditions));
+        if self.request.loops.comment {
+            return (Phase::Posting(report), vec![Effect::Post]);
+        }
+        (Phase::Done(report), Vec::new())
+    }
+
+    fn make_report(&self, mut conditions: Vec<Condition>) -> Report {
+        conditions.sort_by_key(|condition| condition.reason);
+        let reason = conditions.first().map_or(Reason::Clean, |first| first.reason);
+        let memory = &self.memory;
+        let pull = match &memory.pull {
+            Some(pull) => PullFacts {
+                number: pull.number,
+                state: state_at_end(reason, pull.state),
+                branch: pull.branch.clone(),
+                target: pull.base.clone(),
+                url: pull.url.clone(),
+            },
+            None => PullFacts {
+                number: self.request.place.number,
+                state: PullState::Open,
+                branch: "unknown".into(),
+                target: "unknown".into(),
+                url: String::new(),
+            },
+        };
+        let mut report = Report::new(reason, pull);
+        if let Some(detail) = conditions.first().map(|first| first.detail.as_str()).filter(|detail| !detail.is_empty()) {
+            report.explanation = format!("{}: {detail}", words::explanation(reason));
+        }
+        report.conditions = conditions.iter().map(|condition| condition.reason).collect();
+        report.conditions.dedup();
+        report.cycles = memory.cycles;
+        report.seen = count(memory.items.len());
+        report.routed = memory.routed;
+        report.items = memory.items.values().map(|item| Ended::of(item, self.end_of_item(item))).collect();
+        report.resolved = count(report.items.iter().filter(|ended| is_answered(&ended.end)).count());
+        report.new_actionable = report.resolved;
+        report.issues = self.issues(&conditions, &report);
+        report.details = details(&conditions);
+        report.spend = Spending {
+            calls: memory.spend.calls,
+            tokens: memory.spend.usage.total_input() + memory.spend.usage.output,
+            cost: memory.spend.cost.clone(),
+        };
+        report
+    }
+
+    /// What became of an item. One that was answered elsewhere before this run is nobody's work here.
+    fn end_of_item(&self, item: &Item) -> End {
+        match self.memory.ends.get(&item.id) {
+            Some((_, end)) => end.clone(),
+            None if !item.is_open() => End::LeftOut { why: "it was answered before".into() },
+            None => End::Open { why: "it was not worked on".into() },
+        }
+    }
+
+    fn issues(&self, conditions: &[Condition], report: &Report) -> Vec<String> {
+        let mut issues: Vec<String> = conditions.iter().filter(|condition| !condition.detail.is_empty()).map(line).collect();
+        let open = report.open().filter(|ended| !matches!(ended.end, End::LeftOut { .. })).count();
+        if open > 0 {
+            issues.push(format!("{open} items are still open"));
+        }
+        if self.memory.unvalidated {
+            issues.push("the fixes were validated by nothing: the repository names no commands ([validate])".into());
+        }
+        if let Some(not_resolved) = (!self.memory.not_resolved.is_empty()).then(|| self.memory.not_resolved.join("; ")) {
+            issues.push(format!("answered, but not resolved on the forge: {not_resolved}"));
+        }
+        issues
+    }
+}
+
+fn count(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+fn is_answered(end: &End) -> bool {
+    matches!(end, End::Fixed { .. } | End::Declined { .. } | End::Deferred { .. })
+}
+
+fn state_at_end(reason: Reason, seen: PullState) -> PullState {
+    match reason {
+        Reason::PrMerged => PullState::Merged,
+        Reason::PrClosed => PullState::Closed,
+        _ => seen,
+    }
+}
+
+fn line(condition: &Condition) -> String {
+    let stage = condition.stage.as_ref().map_or_else(String::new, |stage| format!(" ({stage})"));
+    let evidence = if condition.evidence.is_empty() { String::new() } else { format!(" [{}]", condition.evidence.join(" | ")) };
+    format!("{}{stage}: {}{evidence}", condition.reason, condition.detail)
+}
+
+/// The fields that some reasons carry (the table before WL-58).
+fn details(conditions: &[Condition]) -> Details {
+    let mut details = Details::default();
+    let Some(first) = conditions.first() else { return details };
+    details.candidate_url.clone_from(&first.url);
+    match first.reason {
+        Reason::InjectionSuspect => details.pattern_category.clone_from(&first.stage),
+        Reason::HighSeverityRejection => details.rationale_text = Some(first.detail.clone()),
+        Reason::UserInputRequired => details.escalation_target = Some("a person".into()),
+        Reason::PlannerEscalation => details.escalation_target = Some("whoever plans the change".into()),
+        Reason::RootClusterSuspected => {
+            details.hypothesized_root = Some(first.detail.clone());
+            details.member_count = Some(count(first.evidence.len()));
+        }
+        Reason::MergeAdvised | Reason::DiminishingReturns => details.recommendation_text = Some(first.detail.clone()),
+        Reason::Blocked => {
+            let stage = first.stage.clone().unwrap_or_default();
+            details.blocker_reason =
+                Some(if stage.is_empty() { first.detail.clone() } else { format!("{stage}: {}", first.detail) });
+        }
+        Reason::BreakFixBreak
+        | Reason::PrMerged
+        | Reason::PrClosed
+        | Reason::MaxIterationsReached
+        | Reason::MaxCyclesReached
+        | Reason::WatchWindowElapsed
+        | Reason::PassComplete
+        | Reason::Clean => {}
+    }
+    let later = conditions.iter().skip(1).filter_map(|condition| condition.url.clone());
+    details.deferred_escalation_items = later.collect();
+    details
+}

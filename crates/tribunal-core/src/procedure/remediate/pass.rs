@@ -1,0 +1,174 @@
+//! Which of what was seen is worked on, and whether anything is.
+
+use super::{Seen, SeenItem, State};
+use crate::feedback::baseline::Baseline;
+use crate::feedback::item::{Item, ItemId, Label};
+use crate::ids::Sha;
+use crate::pull::facts::PullState;
+use crate::remedy::assess::Assessment;
+use crate::remedy::condition::Condition;
+use crate::remedy::ladder::Reason;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The same finding is remediated so often, and then a person is asked (CF-3, PR-114).
+pub const MAX_FIXES: u32 = 3;
+
+/// Why the conversation is read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Why {
+    /// Before any waiting: what is there already is worked on (WL-9).
+    First,
+    Event,
+    /// A reviewer approved; is anything left (WL-11)?
+    Approved {
+        by: String,
+    },
+    /// One more look before the loop ends clean (WL-130).
+    LastLook,
+    /// After the only pass: what is still open.
+    Closing,
+}
+
+/// One round of work on what was seen at one head.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Pass {
+    pub number: u32,
+    pub head: Sha,
+    /// What is worked on; the first of a group leads.
+    pub items: Vec<Item>,
+    /// Follower → the item that it is about the same thing as.
+    pub same_as: BTreeMap<ItemId, ItemId>,
+    pub assessments: Vec<Assessment>,
+    /// What the checker said against earlier assessments.
+    pub rejections: Vec<String>,
+    pub made: Option<super::Made>,
+    pub landed: Option<Sha>,
+    pub homes: BTreeMap<ItemId, Result<String, String>>,
+    /// Reasons to stop that wait until what can be fixed is fixed (WL-61).
+    pub conditions: Vec<Condition>,
+}
+
+impl Pass {
+    pub fn item(&self, id: &ItemId) -> Option<&Item> {
+        self.items.iter().find(|item| &item.id == id)
+    }
+
+    pub fn assessment(&self, id: &ItemId) -> Option<&Assessment> {
+        self.assessments.iter().find(|assessment| &assessment.item == id)
+    }
+
+    /// Those that are asked about: a follower shares its leader's fate.
+    pub fn leaders(&self) -> impl Iterator<Item = &Item> {
+        self.items.iter().filter(|item| !self.same_as.contains_key(&item.id))
+    }
+}
+
+pub(super) enum Planned {
+    End(Vec<Condition>),
+    LookAgain(Why),
+    Wait { active: bool },
+    Work(Box<Pass>),
+}
+
+pub(super) fn plan(state: &mut State, why: Why, seen: Seen, before: Option<&Baseline>) -> Planned {
+    match seen.pull.state {
+        PullState::Merged => return Planned::End(vec![Condition::of(Reason::PrMerged)]),
+        PullState::Closed => return Planned::End(vec![Condition::of(Reason::PrClosed)]),
+        PullState::Open => {}
+    }
+    let open: Vec<&SeenItem> = seen.items.iter().filter(|entry| entry.in_scope && entry.item.is_open()).collect();
+    // Before anything is made of any of them (WL-60).
+    if let Some((entry, suspicion)) = open.iter().find_map(|entry| Some((entry, entry.suspicion.as_ref()?))) {
+        return Planned::End(vec![Condition::injection(&entry.item, suspicion)]);
+    }
+    if why == Why::Closing {
+        return Planned::End(closing(state, &open));
+    }
+    let max_passes = state.request.loops.cycles.saturating_mul(4).saturating_add(16);
+    if state.memory.passes > max_passes {
+        return Planned::End(vec![Condition::of(Reason::MaxIterationsReached)]);
+    }
+    state.memory.history.young_files.clone_from(&seen.young);
+    let (candidates, conditions) = candidates(state, &open);
+    if !conditions.is_empty() {
+        return Planned::End(conditions);
+    }
+    if let Some(quota) = &seen.quota
+        && candidates.is_empty()
+    {
+        return Planned::End(vec![Condition::blocked("reviewer", quota.clone())]);
+    }
+    if candidates.is_empty() {
+        return nothing_to_do(state, why, &seen, before);
+    }
+    // What has begun may go on for a while, and half of it is not worked on (RL-15).
+    if state.is_respond() && why == Why::First && state.request.loops.wait.settle.as_seconds() > 0 && !state.request.loops.once {
+        return Planned::Wait { active: true };
+    }
+    Planned::Work(Box::new(begin(state, &seen, candidates)))
+}
+
+/// Nothing is open for us.
+fn nothing_to_do(state: &State, why: Why, seen: &Seen, before: Option<&Baseline>) -> Planned {
+    let is_quiet = State::is_quiet(before, &seen.baseline);
+    match why {
+        Why::Approved { .. } => Planned::LookAgain(Why::LastLook),
+        Why::LastLook if is_quiet => Planned::End(vec![Condition::of(Reason::Clean)]),
+        _ if state.request.loops.once => Planned::End(vec![Condition::of(Reason::Clean)]),
+        // The reviewer has looked at this head and left nothing: ready for a person's decision (RL-24, CF-20).
+        Why::Event if state.is_respond() && seen.reviewed && !seen.running => Planned::LookAgain(Why::LastLook),
+        _ => Planned::Wait { active: false },
+    }
+}
+
+/// After a single pass (CF-32).
+fn closing(state: &State, open: &[&SeenItem]) -> Vec<Condition> {
+    let reason = if open.is_empty() && state.open_items().is_empty() { Reason::Clean } else { Reason::PassComplete };
+    vec![Condition::of(reason)]
+}
+
+/// Items to work on, and reasons not to go on at all.
+fn candidates(state: &State, open: &[&SeenItem]) -> (Vec<Item>, Vec<Condition>) {
+    let memory = &state.memory;
+    let mut found = Vec::new();
+    let mut conditions = Vec::new();
+    for entry in open {
+        let item = &entry.item;
+        // Decided once for these words; only new ones open it again.
+        if memory.ends.get(&item.id).is_some_and(|(last_word, _)| *last_word == item.last_word) {
+            continue;
+        }
+        let fixes = memory.fixes.get(&item.id).copied().unwrap_or(0);
+        match item.label {
+            Label::FollowupAfterFix if fixes >= 2 => conditions.push(Condition::same_finding_again(item, fixes)),
+            _ if fixes >= MAX_FIXES => conditions.push(Condition::stubborn(item, fixes)),
+            _ => found.push(item.clone()),
+        }
+    }
+    (found, conditions)
+}
+
+fn begin(state: &State, seen: &Seen, items: Vec<Item>) -> Pass {
+    let known: BTreeSet<&ItemId> = items.iter().map(|item| &item.id).collect();
+    let mut same_as = BTreeMap::new();
+    for group in &seen.groups {
+        let mut here = group.iter().filter(|id| known.contains(id));
+        if let Some(leader) = here.next() {
+            same_as.extend(here.map(|follower| (follower.clone(), leader.clone())));
+        }
+    }
+    Pass {
+        number: state.memory.passes,
+        head: seen.pull.head.clone(),
+        items,
+        same_as,
+        assessments: Vec::new(),
+        rejections: Vec::new(),
+        made: None,
+        landed: None,
+        homes: BTreeMap::new(),
+        conditions: Vec::new(),
+    }
+}

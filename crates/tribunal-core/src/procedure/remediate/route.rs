@@ -1,0 +1,372 @@
+//! From an assessment to answers: what is fixed, declined, deferred or left to a person, in this order and each at most once.
+
+use super::pass::{Pass, Why};
+use super::{AnswerOutcome, Answering, Effect, FixOutcome, Landing, MAX_DISCARDS, Made, Next, Phase, State, Trouble, Validation};
+use crate::feedback::item::{Item, ItemId, Surface};
+use crate::ids::Sha;
+use crate::policy::loops::Rerequest;
+use crate::procedure::Millis;
+use crate::publish::marker::Disposition;
+use crate::remedy::answer::{self, decline_escalates, may_resolve};
+use crate::remedy::assess::{Admitted, Assessment, Checkup, Decision};
+use crate::remedy::condition::Condition;
+use crate::remedy::end::{End, Ended};
+use crate::remedy::ladder::{Cycle, Return, cycle_decision};
+use crate::remedy::patch::Refusal;
+use std::collections::BTreeMap;
+
+/// The fourth rejection of an assessment ends the loop (RL-36, CF-3).
+const MAX_REJECTIONS: u32 = 3;
+
+/// One answer to be given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reply {
+    pub item: Item,
+    pub says: Disposition,
+    pub words: String,
+    pub resolve: bool,
+}
+
+impl State {
+    pub(super) fn assessed(&mut self, mut pass: Box<Pass>, said: Result<Admitted, Trouble>, now: Millis) -> Next {
+        let admitted = match said {
+            Ok(admitted) => admitted,
+            Err(trouble) => return self.end(vec![Condition::blocked("assessing", trouble.words())], now),
+        };
+        pass.assessments = admitted.accepted;
+        if self.request.loops.checker.is_some() {
+            let effect = Effect::Check { pass: pass.number, attempt: pass.rejections.len() as u32 };
+            return (Phase::Checking(pass), vec![effect]);
+        }
+        self.routed(pass, now)
+    }
+
+    pub(super) fn checked(&mut self, mut pass: Box<Pass>, said: Result<Checkup, Trouble>, now: Millis) -> Next {
+        match said {
+            Err(trouble) => self.end(vec![Condition::blocked("checking the assessment", trouble.words())], now),
+            Ok(Checkup::Approved) => self.routed(pass, now),
+            Ok(Checkup::Rejected { why }) => {
+                self.memory.rejections += 1;
+                pass.rejections.push(why);
+                if self.memory.rejections > MAX_REJECTIONS {
+                    return self.end(vec![Condition::assessment_rejected(&pass.rejections)], now);
+                }
+                self.assess(pass)
+            }
+        }
+    }
+
+    /// Every candidate has a decision.
+    fn routed(&mut self, mut pass: Box<Pass>, now: Millis) -> Next {
+        self.name_framings(&pass);
+        if let Some(sign) = self.signs() {
+            // No patch is made where patching is what does not help (WL-62).
+            pass.conditions.push(sign);
+            self.close_round(&pass);
+            return self.end(pass.conditions, now);
+        }
+        let leaders: Vec<Item> = pass.leaders().cloned().collect();
+        let mut to_fix = false;
+        for item in &leaders {
+            let assessment = pass.assessment(&item.id).cloned().unwrap_or_else(|| Assessment::unanswered(item));
+            match assessment.decision {
+                Decision::Address => to_fix = true,
+                Decision::Decline if decline_escalates(item, None) => {
+                    pass.conditions.push(Condition::rejection(item, &assessment.rationale));
+                }
+                Decision::Ask => pass.conditions.push(Condition::question(item, &assessment.rationale)),
+                Decision::Replan => pass.conditions.push(Condition::larger(item, &assessment.rationale)),
+                Decision::Decline | Decision::Defer | Decision::Noise => {}
+            }
+        }
+        if to_fix {
+            let effect = Effect::Fix { pass: pass.number };
+            return (Phase::Fixing(pass), vec![effect]);
+        }
+        self.settle_rest(pass, now)
+    }
+
+    pub(super) fn fixed(&mut self, mut pass: Box<Pass>, made: Result<Made, Trouble>, now: Millis) -> Next {
+        let made = match made {
+            Ok(made) => made,
+            Err(trouble) => return self.end(vec![Condition::blocked("fixing", trouble.words())], now),
+        };
+        for (id, outcome) in &made.outcomes {
+            let Some(item) = pass.item(id).cloned() else { continue };
+            match outcome {
+                FixOutcome::Refused(refusal @ Refusal::Destructive { .. }) => {
+                    pass.conditions.push(Condition::destructive(&item, refusal));
+                }
+                FixOutcome::Refused(refusal @ (Refusal::TooLarge { .. } | Refusal::ContractChange { .. })) => {
+                    pass.conditions.push(Condition::larger(&item, &refusal.to_string()));
+                }
+                FixOutcome::Refused(refusal) => pass.conditions.push(Condition::question(&item, &refusal.to_string())),
+                FixOutcome::Nothing(why) => pass.conditions.push(Condition::question(&item, why)),
+                FixOutcome::Made { .. } | FixOutcome::With { .. } => {}
+            }
+        }
+        let tip = made.tip.clone();
+        pass.made = Some(made);
+        match tip {
+            Some(tip) => {
+                let effect = Effect::Validate { pass: pass.number, tip };
+                (Phase::Validating(pass), vec![effect])
+            }
+            None => self.settle_rest(pass, now),
+        }
+    }
+
+    pub(super) fn validated(&mut self, pass: Box<Pass>, validation: Validation, now: Millis) -> Next {
+        match validation {
+            Validation::Passed | Validation::NotRun => {
+                let Some(tip) = pass.made.as_ref().and_then(|made| made.tip.clone()) else { return self.settle_rest(pass, now) };
+                self.memory.unvalidated = validation == Validation::NotRun;
+                let effect = Effect::Land { pass: pass.number, tip, onto: pass.head.clone() };
+                (Phase::Landing(pass), vec![effect])
+            }
+            Validation::Failed { command, output } => {
+                let mut conditions = pass.conditions;
+                conditions.push(Condition::validation_failed(&command, &output));
+                self.end(conditions, now)
+            }
+            Validation::CannotRun { command, why } => {
+                let mut conditions = pass.conditions;
+                conditions.push(Condition::validation_failed(&command, &why));
+                self.end(conditions, now)
+            }
+        }
+    }
+
+    pub(super) fn landed(&mut self, mut pass: Box<Pass>, landing: Landing, now: Millis) -> Next {
+        match landing {
+            Landing::Pushed { head } => {
+                pass.landed = Some(head);
+                self.remember(&pass);
+                self.settle_rest(pass, now)
+            }
+            // Nothing may be written to a head that was not read (design rule 7): all of the pass is thrown away.
+            Landing::Moved => {
+                self.memory.discards += 1;
+                if self.memory.discards > MAX_DISCARDS {
+                    let why = format!("the branch moved {MAX_DISCARDS} times while fixes for it were made");
+                    return self.end(vec![Condition::blocked("pushing", why)], now);
+                }
+                self.read(Why::Event)
+            }
+            Landing::Refused(why) => {
+                let mut conditions = pass.conditions;
+                conditions.push(Condition::blocked("pushing", why));
+                self.end(conditions, now)
+            }
+        }
+    }
+
+    /// What a fix was made for, so that its return is noticed; our own commit is no news to the next wait.
+    fn remember(&mut self, pass: &Pass) {
+        let made = pass.made.as_ref().map(|made| &made.outcomes);
+        for (id, outcome) in made.into_iter().flatten() {
+            if let FixOutcome::Made { commit, summary, .. } = outcome {
+                self.memory.commits.push((commit.clone(), summary.clone()));
+            }
+            if matches!(outcome, FixOutcome::Made { .. } | FixOutcome::With { .. }) {
+                *self.memory.fixes.entry(id.clone()).or_default() += 1;
+            }
+        }
+        if let (Some(baseline), Some(head)) = (self.memory.baseline.take(), &pass.landed) {
+            self.memory.baseline = Some(baseline.at_head(head.clone()));
+        }
+    }
+
+    /// Everything but the fixes: places for what is deferred, then all answers.
+    fn settle_rest(&mut self, pass: Box<Pass>, now: Millis) -> Next {
+        let defers = pass.assessments.iter().any(|assessment| assessment.decision == Decision::Defer);
+        if defers {
+            let effect = Effect::Home { pass: pass.number };
+            return (Phase::Homing(pass), vec![effect]);
+        }
+        self.answer(pass, now)
+    }
+
+    pub(super) fn homed(&mut self, mut pass: Box<Pass>, homes: BTreeMap<ItemId, Result<String, String>>, now: Millis) -> Next {
+        for (id, home) in &homes {
+            if let (Some(item), Err(why)) = (pass.item(id).cloned(), home) {
+                pass.conditions.push(Condition::blocked("deferring", format!("{}: {why}", item.place())));
+            }
+        }
+        pass.homes = homes;
+        self.answer(pass, now)
+    }
+
+    fn answer(&mut self, pass: Box<Pass>, now: Millis) -> Next {
+        if self.replies(&pass).is_empty() {
+            return self.pass_over(pass, now);
+        }
+        let effect = Effect::Answer { pass: pass.number };
+        (Phase::Answering(pass), vec![effect])
+    }
+
+    /// The answers of a pass, one for each item that came to something.
+    pub fn replies(&self, pass: &Pass) -> Vec<Reply> {
+        let loops = &self.request.loops;
+        let mut replies = Vec::new();
+        for item in &pass.items {
+            let leader = pass.same_as.get(&item.id).unwrap_or(&item.id);
+            let Some(assessment) = pass.assessment(leader) else { continue };
+            let Some((says, words)) = self.words(pass, leader, assessment) else { continue };
+            let resolve = matches!(item.surface, Surface::Thread { .. })
+                && may_resolve(item, assessment.decision, loops.resolve, loops.resolve_people);
+            replies.push(Reply { item: item.clone(), says, words, resolve });
+        }
+        replies
+    }
+
+    fn words(&self, pass: &Pass, leader: &ItemId, assessment: &Assessment) -> Option<(Disposition, String)> {
+        match assessment.decision {
+            Decision::Address => {
+                let (commit, summary) = fix_of(pass, leader)?;
+                Some((Disposition::Fixed, answer::fixed(&commit, &summary)))
+            }
+            Decision::Decline => Some((Disposition::Declined, answer::declined(&assessment.rationale))),
+            Decision::Defer => {
+                let home = pass.homes.get(leader)?.as_ref().ok()?;
+                Some((Disposition::Deferred, answer::deferred(home, &assessment.rationale).ok()?))
+            }
+            Decision::Ask | Decision::Noise | Decision::Replan => None,
+        }
+    }
+
+    pub(super) fn answered(&mut self, mut pass: Box<Pass>, answering: Answering, now: Millis) -> Next {
+        for reply in self.replies(&pass) {
+            match answering.outcomes.get(&reply.item.id) {
+                Some(AnswerOutcome::Said { .. }) => {}
+                Some(AnswerOutcome::NotResolved(why)) => {
+                    self.memory.not_resolved.push(format!("{} ({why})", reply.item.place()));
+                }
+                Some(AnswerOutcome::Failed(why)) => {
+                    pass.conditions.push(Condition::blocked("answering", format!("{}: {why}", reply.item.place())));
+                    continue;
+                }
+                None => continue,
+            }
+            let end = self.end_of(&pass, &reply);
+            self.memory.ends.insert(reply.item.id.clone(), (reply.item.last_word.clone(), end));
+        }
+        if let Some(Err(why)) = &answering.summary {
+            pass.conditions.push(Condition::blocked("marker-write-failed", why.clone()));
+        }
+        let asks = self.is_respond() && self.request.loops.rerequest != Rerequest::Never;
+        if asks && pass.conditions.is_empty() {
+            let effect = Effect::AskAgain { pass: pass.number };
+            return (Phase::AskingAgain(pass), vec![effect]);
+        }
+        self.pass_over(pass, now)
+    }
+
+    /// What the summary of a round is for: items that no reply can be given to, and asking again (RL-47).
+    pub fn needs_summary(&self, replies: &[Reply]) -> bool {
+        let has_no_thread = |reply: &Reply| matches!(reply.item.surface, Surface::Comment { .. } | Surface::Review { .. });
+        replies.iter().any(has_no_thread) || (self.is_respond() && self.request.loops.rerequest == Rerequest::Mention)
+    }
+
+    /// The rows of the round's summary.
+    pub fn ended(&self, pass: &Pass, replies: &[Reply]) -> Vec<Ended> {
+        replies.iter().map(|reply| Ended::of(&reply.item, self.end_of(pass, reply))).collect()
+    }
+
+    fn end_of(&self, pass: &Pass, reply: &Reply) -> End {
+        let leader = pass.same_as.get(&reply.item.id).unwrap_or(&reply.item.id);
+        let reason = || pass.assessment(leader).map(|assessment| assessment.rationale.clone()).unwrap_or_default();
+        match reply.says {
+            Disposition::Fixed => {
+                End::Fixed { sha: fix_of(pass, leader).map_or_else(|| pass.head.clone(), |(commit, _)| commit) }
+            }
+            Disposition::Declined => End::Declined { reason: reason() },
+            Disposition::Deferred => {
+                End::Deferred { home: pass.homes.get(leader).and_then(|home| home.clone().ok()).unwrap_or_default() }
+            }
+            Disposition::Asked => End::Asked { question: reason() },
+        }
+    }
+
+    pub(super) fn asked_again(&mut self, mut pass: Box<Pass>, asked: Result<(), String>, now: Millis) -> Next {
+        match asked {
+            Ok(()) => self.memory.asked_at = Some(pass.landed.clone().unwrap_or_else(|| pass.head.clone())),
+            Err(why) => pass.conditions.push(Condition::blocked("asking again", why)),
+        }
+        self.pass_over(pass, now)
+    }
+
+    /// The pass is done: is it a cycle, and does anything end the loop (WL-47)?
+    fn pass_over(&mut self, pass: Box<Pass>, now: Millis) -> Next {
+        self.note_rest(&pass);
+        self.close_round(&pass);
+        let resolved = pass.items.iter().filter(|item| self.settled(item)).count() as u32;
+        let cycle = Cycle { count: self.memory.cycles, max: self.request.loops.cycles, resolved };
+        let worst = pass.conditions.iter().map(|condition| condition.reason).min();
+        let returned = worst.and_then(|reason| Return::try_from(reason).ok()).unwrap_or(Return::Clean);
+        let mut conditions = pass.conditions;
+        // The policy refuses fewer cycles than one before a loop begins.
+        if let Ok(decided) = cycle_decision(cycle, returned) {
+            self.memory.cycles = decided.count;
+            let is_new = |reason: &_| !conditions.iter().any(|condition| condition.reason == *reason);
+            conditions.extend(decided.end.filter(is_new).map(Condition::of));
+        }
+        if conditions.is_empty() {
+            conditions.extend(self.signs());
+        }
+        if !conditions.is_empty() {
+            return self.end(conditions, now);
+        }
+        if self.request.loops.once {
+            return self.read(Why::Closing);
+        }
+        if resolved > 0 {
+            self.memory.idle_until = now.saturating_add(self.request.loops.wait.idle.as_millis());
+        }
+        self.wait(false, now)
+    }
+
+    fn settled(&self, item: &Item) -> bool {
+        self.memory.ends.get(&item.id).is_some_and(|(last_word, end)| *last_word == item.last_word && end.is_settled())
+    }
+
+    /// Items that got no answer have come to something too.
+    fn note_rest(&mut self, pass: &Pass) {
+        for item in &pass.items {
+            if self.memory.ends.get(&item.id).is_some_and(|(last_word, _)| *last_word == item.last_word) {
+                continue;
+            }
+            let leader = pass.same_as.get(&item.id).unwrap_or(&item.id);
+            let end = match pass.assessment(leader) {
+                Some(Assessment { decision: Decision::Noise, .. }) => End::NothingAsked,
+                Some(Assessment { decision: Decision::Ask, rationale, .. }) => End::Asked { question: rationale.clone() },
+                Some(Assessment { decision: Decision::Replan, rationale, .. }) => End::Open { why: rationale.clone() },
+                Some(_) | None => {
+                    let outcome = pass.made.as_ref().and_then(|made| made.outcomes.get(leader));
+                    let why = match outcome {
+                        Some(FixOutcome::Refused(refusal)) => refusal.to_string(),
+                        Some(FixOutcome::Nothing(why)) => why.clone(),
+                        _ => "it was not answered".to_owned(),
+                    };
+                    End::Open { why }
+                }
+            };
+            self.memory.ends.insert(item.id.clone(), (item.last_word.clone(), end));
+        }
+    }
+}
+
+/// The commit that answers an item, and what it does.
+fn fix_of(pass: &Pass, item: &ItemId) -> Option<(Sha, String)> {
+    // What was not pushed answers nothing.
+    pass.landed.as_ref()?;
+    let outcomes = &pass.made.as_ref()?.outcomes;
+    match outcomes.get(item)? {
+        FixOutcome::Made { commit, summary, .. } => Some((commit.clone(), summary.clone())),
+        FixOutcome::With { item: other } => match outcomes.get(other)? {
+            FixOutcome::Made { commit, summary, .. } => Some((commit.clone(), summary.clone())),
+            _ => None,
+        },
+        FixOutcome::Refused(_) | FixOutcome::Nothing(_) => None,
+    }
+}

@@ -1,0 +1,102 @@
+//! A reason to stop that holds, with what a person needs to know about it. Several may hold at once; the ladder picks the one that is
+//! named, and the report lists them all (CF-23).
+
+use super::ladder::Reason;
+use super::patch::Refusal;
+use crate::feedback::injection::Suspicion;
+use crate::feedback::item::Item;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Condition {
+    pub reason: Reason,
+    /// What happened, in one or two sentences.
+    pub detail: String,
+    /// Where to look.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// Which part of the work it came from: a stage, a signal, a category.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stage: Option<String>,
+    /// What it rests on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<String>,
+}
+
+impl Condition {
+    pub fn of(reason: Reason) -> Self {
+        Condition { reason, detail: String::new(), url: None, stage: None, evidence: Vec::new() }
+    }
+
+    fn about(reason: Reason, item: &Item, detail: String) -> Self {
+        let url = Some(item.url.clone()).filter(|url| !url.is_empty());
+        Condition { detail, url, ..Condition::of(reason) }
+    }
+
+    fn at(self, stage: &str) -> Self {
+        Condition { stage: Some(stage.to_owned()), ..self }
+    }
+
+    /// A step that must not be guessed around failed.
+    pub fn blocked(stage: &str, why: impl Into<String>) -> Self {
+        Condition { detail: why.into(), ..Condition::of(Reason::Blocked) }.at(stage)
+    }
+
+    pub fn window_elapsed() -> Self {
+        Condition::of(Reason::WatchWindowElapsed)
+    }
+
+    /// WL-86: the text itself goes nowhere; its neutralised beginning shows a person what it was.
+    pub fn injection(item: &Item, suspicion: &Suspicion) -> Self {
+        let detail = format!("{} at {} tries to give orders ({})", item.author.login, item.place(), suspicion.why);
+        Condition { evidence: vec![suspicion.quote.clone()], ..Condition::about(Reason::InjectionSuspect, item, detail) }
+            .at(&suspicion.category.to_string())
+    }
+
+    /// WL-51: it was fixed twice and raised again.
+    pub fn same_finding_again(item: &Item, fixes: u32) -> Self {
+        let detail = format!("{} was fixed {fixes} times and raised again each time", item.place());
+        Condition::about(Reason::MaxCyclesReached, item, detail).at("same-finding-repeat")
+    }
+
+    /// PR-114, CF-3.
+    pub fn stubborn(item: &Item, fixes: u32) -> Self {
+        let detail = format!("{} was worked on {fixes} times and is still open; a person must say what is wanted", item.place());
+        Condition::about(Reason::UserInputRequired, item, detail).at("stubborn")
+    }
+
+    pub fn question(item: &Item, why: &str) -> Self {
+        let detail = format!("{} ({}): {why}", item.place(), item.author.login);
+        Condition::about(Reason::UserInputRequired, item, detail)
+    }
+
+    /// Right, and more than a fix.
+    pub fn larger(item: &Item, why: &str) -> Self {
+        let detail = format!("{} ({}): {why}", item.place(), item.author.login);
+        Condition::about(Reason::PlannerEscalation, item, detail)
+    }
+
+    /// CF-7: what weighs much is not waved away by a machine.
+    pub fn rejection(item: &Item, rationale: &str) -> Self {
+        let detail = format!("{} ({}) was declined: {rationale}", item.place(), item.author.login);
+        Condition::about(Reason::HighSeverityRejection, item, detail)
+    }
+
+    /// WL-87: a person approves such a change before it is committed.
+    pub fn destructive(item: &Item, refusal: &Refusal) -> Self {
+        let detail = format!("the fix for {} needs a person's word: {refusal}", item.place());
+        Condition::about(Reason::Blocked, item, detail).at("destructive-fix-gate")
+    }
+
+    pub fn validation_failed(command: &str, output: &str) -> Self {
+        let detail = format!("`{command}` does not pass with the fixes; nothing was pushed");
+        Condition { detail, evidence: vec![output.to_owned()], ..Condition::of(Reason::Blocked) }.at("validation-failed")
+    }
+
+    /// RL-36.
+    pub fn assessment_rejected(why: &[String]) -> Self {
+        let detail = "the assessment was rejected four times".to_owned();
+        Condition { detail, evidence: why.to_vec(), ..Condition::of(Reason::Blocked) }.at("assessment")
+    }
+}

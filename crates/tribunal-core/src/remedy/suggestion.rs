@@ -1,0 +1,84 @@
+//! A suggestion block in a comment is a fix that its author wrote out: it needs no model to be understood.
+
+use super::edits::Edit;
+use crate::ids::RepoPath;
+
+/// How far above and below the commented line a block reaches: GitHub's is the commented range itself, GitLab's is counted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Suggestion {
+    pub above: u32,
+    pub below: u32,
+    pub lines: Vec<String>,
+}
+
+/// The one suggestion of a comment. Several leave open which one is meant, so they are none.
+pub fn suggestion(body: &str) -> Option<Suggestion> {
+    let mut found = Vec::new();
+    let mut lines = body.lines();
+    while let Some(line) = lines.next() {
+        let Some(opening) = line.trim_start().strip_prefix("```") else { continue };
+        let fence: String = std::iter::repeat_n('`', 3 + opening.chars().take_while(|c| *c == '`').count()).collect();
+        let inside: Vec<String> = lines.by_ref().take_while(|line| line.trim() != fence).map(str::to_owned).collect();
+        let info = opening.trim_start_matches('`').trim();
+        if let Some((above, below)) = reach(info) {
+            found.push(Suggestion { above, below, lines: inside });
+        }
+    }
+    if found.len() == 1 { found.pop() } else { None }
+}
+
+/// `suggestion`, `suggestion:-1+2`.
+fn reach(info: &str) -> Option<(u32, u32)> {
+    let rest = info.strip_prefix("suggestion")?;
+    if rest.is_empty() {
+        return Some((0, 0));
+    }
+    let (above, below) = rest.strip_prefix(":-")?.split_once('+')?;
+    Some((above.parse().ok()?, below.parse().ok()?))
+}
+
+/// The suggestion as an edit of the file, if its lines are there. `lines` is the commented range.
+pub fn edit(suggestion: &Suggestion, path: &RepoPath, lines: (u32, u32), text: &str) -> Option<Edit> {
+    let first = lines.0.checked_sub(suggestion.above).filter(|line| *line > 0)? as usize;
+    let last = (lines.1 + suggestion.below) as usize;
+    let all: Vec<&str> = text.split_inclusive('\n').collect();
+    let old = all.get(first - 1..last)?;
+    let ending = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let is_at_end = last == all.len() && !text.ends_with('\n');
+    let mut new: String = suggestion.lines.iter().map(|line| format!("{}{ending}", line.trim_end_matches('\r'))).collect();
+    if is_at_end {
+        new.truncate(new.trim_end_matches(['\r', '\n']).len());
+    }
+    // Quoted with all that stands before it, so that it occurs once.
+    let before: String = all[..first - 1].concat();
+    Some(Edit { path: path.clone(), find: format!("{before}{}", old.concat()), replace: format!("{before}{new}") })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::edits::apply;
+    use super::*;
+
+    const TEXT: &str = "one\ntwo\ntwo\nfour\n";
+
+    fn applied(body: &str, line: u32) -> Option<String> {
+        let edit = edit(&suggestion(body)?, &"a".into(), (line, line), TEXT)?;
+        apply(&[edit], |_| Some(TEXT.to_owned())).ok()?.remove(&RepoPath::from("a"))
+    }
+
+    #[test]
+    fn github_and_gitlab_blocks_are_read() {
+        assert_eq!(applied("Use this:\n```suggestion\n2\n```\n", 3).as_deref(), Some("one\ntwo\n2\nfour\n"));
+        assert_eq!(applied("```suggestion:-1+1\nx\ny\n```", 3).as_deref(), Some("one\nx\ny\n"));
+        assert_eq!(applied("````suggestion\n```\n````", 1).as_deref(), Some("```\ntwo\ntwo\nfour\n"));
+        assert_eq!(applied("```suggestion\n```", 4).as_deref(), Some("one\ntwo\ntwo\n"));
+    }
+
+    #[test]
+    fn what_is_not_clear_is_no_suggestion() {
+        assert_eq!(applied("```python\nx\n```", 1), None);
+        assert_eq!(applied("```suggestion\na\n```\nor\n```suggestion\nb\n```", 1), None);
+        assert_eq!(applied("```suggestion\na\n```", 9), None);
+        assert_eq!(applied("```suggestion:-5+0\na\n```", 2), None);
+    }
+}

@@ -1,0 +1,168 @@
+//! Making commits for what shall be addressed: one for each item, one on top of the other, in our own clone. Each patch is checked
+//! before it becomes a commit; none is pushed here.
+
+use super::Remedies;
+use super::assess::{no_fixer, shown, title};
+use crate::EngineError;
+use schemars::schema_for;
+use std::collections::{BTreeMap, BTreeSet};
+use tribunal_agent::rules::examples::added;
+use tribunal_agent::rules::scan::scan;
+use tribunal_core::call::Question;
+use tribunal_core::diff::parse::parse_diff;
+use tribunal_core::feedback::item::Item;
+use tribunal_core::ids::{RepoPath, Sha};
+use tribunal_core::policy::agents::{AgentConfig, Means};
+use tribunal_core::policy::config::RULES_AGENT;
+use tribunal_core::procedure::remediate::{FixOutcome, Input, Made, Pass, State, Trouble};
+use tribunal_core::procedure::review::Spend;
+use tribunal_core::prompt::remedy::{items, to_fix};
+use tribunal_core::prompt::{FIX, RunWords};
+use tribunal_core::remedy::assess::{Assessment, Decision};
+use tribunal_core::remedy::edits::{Edit, Fix, apply};
+use tribunal_core::remedy::patch::{self, Refusal};
+use tribunal_core::remedy::suggestion;
+
+impl Remedies {
+    pub(super) async fn fix(&self, state: &State, case_id: &str) -> Result<Input, EngineError> {
+        let pass = Self::pass(state)?;
+        let mut made = Made { outcomes: BTreeMap::new(), tip: None };
+        let mut spend = Spend::default();
+        let mut tip = pass.head.clone();
+        for item in pass.leaders() {
+            let Some(assessment) = pass.assessment(&item.id).filter(|assessment| assessment.decision == Decision::Address) else {
+                continue;
+            };
+            let (outcome, took) = match self.fix_one(state, case_id, pass, item, assessment, &tip).await? {
+                (Ok(outcome), took) => (outcome, took),
+                // Without anything to show for it the loop must stop; with something, that something is landed first.
+                (Err(trouble), took) if tip == pass.head => {
+                    return Ok(Input::Fixed { made: Err(trouble), spend: spend.plus(took) });
+                }
+                (Err(trouble), took) => (FixOutcome::Nothing(trouble.words().to_owned()), took),
+            };
+            spend = spend.plus(took);
+            if let FixOutcome::Made { commit, .. } = &outcome {
+                tip = commit.clone();
+                made.tip = Some(tip.clone());
+            }
+            made.outcomes.insert(item.id.clone(), outcome);
+        }
+        if let Some(tip) = &made.tip {
+            self.repository.keep(&format!("fix/{}", state.request.run), tip)?;
+        }
+        Ok(Input::Fixed { made: Ok(made), spend })
+    }
+
+    async fn fix_one(
+        &self,
+        state: &State,
+        case_id: &str,
+        pass: &Pass,
+        item: &Item,
+        assessment: &Assessment,
+        tip: &Sha,
+    ) -> Result<(Result<FixOutcome, Trouble>, Spend), EngineError> {
+        let agent = &state.request.loops.fixer;
+        if agent.as_str() == RULES_AGENT {
+            let outcome = match self.embedded_fix(tip, item) {
+                Some(fix) => self.commit(state, item, &fix, tip)?,
+                None => Err("no rule and no suggestion block says how".to_owned()),
+            };
+            return Ok((Ok(outcome.unwrap_or_else(FixOutcome::Nothing)), Spend::default()));
+        }
+        if !matches!(state.request.policy.agents.get(agent).map(AgentConfig::means), Some(Means::Model(..) | Means::Cli(..))) {
+            return Ok((Err(no_fixer(agent)), Spend::default()));
+        }
+        let words = RunWords::new(&state.request.nonce);
+        let mut spend = Spend::default();
+        let mut problem: Option<String> = None;
+        // Edits that do not apply get a second try with the reason; more would be guessing.
+        for attempt in 0..2 {
+            let texts = self.texts_at(item, tip);
+            let question = Question {
+                system: FIX.to_owned(),
+                shared: items(&words, title(state), &shown(&[item], &texts)),
+                own: to_fix(&words, assessment, problem.as_deref()),
+                schema: schema_for!(Fix).to_value(),
+                repair: None,
+            };
+            let name = format!("fix/{}/{}/{attempt}", pass.number, item.id);
+            let (said, took) = self.ask::<Fix>(state, case_id, agent, name, question, tip).await?;
+            spend = spend.plus(took);
+            let fix = match said {
+                Ok(fix) => fix,
+                Err(trouble) => return Ok((Err(trouble), spend)),
+            };
+            if fix.edits.is_empty() {
+                let why = if fix.cannot.is_empty() { "the fixer made no edit".to_owned() } else { fix.cannot };
+                return Ok((Ok(FixOutcome::Nothing(why)), spend));
+            }
+            match self.commit(state, item, &fix, tip)? {
+                Ok(outcome) => return Ok((Ok(outcome), spend)),
+                Err(why) => problem = Some(why),
+            }
+        }
+        let why = format!("the fixer's edits do not apply: {}", problem.unwrap_or_default());
+        Ok((Ok(FixOutcome::Nothing(why)), spend))
+    }
+
+    fn texts_at(&self, item: &Item, tip: &Sha) -> BTreeMap<RepoPath, String> {
+        let text = item.path.as_ref().and_then(|path| Some((path.clone(), self.text_at(tip, path)?)));
+        text.into_iter().collect()
+    }
+
+    /// The commit for a fix, or why its edits cannot be used.
+    fn commit(&self, state: &State, item: &Item, fix: &Fix, tip: &Sha) -> Result<Result<FixOutcome, String>, EngineError> {
+        let files = match apply(&fix.edits, |path| self.text_at(tip, path)) {
+            Ok(files) => files,
+            Err(problem) => return Ok(Err(problem.to_string())),
+        };
+        if let Some(path) = files.keys().find(|path| !self.repository.may_be_rewritten(tip, path)) {
+            return Ok(Ok(FixOutcome::Refused(Refusal::Outside { path: path.clone() })));
+        }
+        if files.is_empty() {
+            return Ok(Ok(FixOutcome::Refused(Refusal::Empty)));
+        }
+        let summary = patch::subject(&fix.summary, item);
+        let message = patch::message(&summary, item, &state.request.run);
+        let commit = self.repository.commit_files(tip, &files, &self.signature, &message)?;
+        let change = parse_diff(&self.repository.patch_between(tip, &commit)?)
+            .map_err(|error| EngineError::Worker(format!("the patch of a fix cannot be read: {error}")))?;
+        if let Err(refusal) = patch::check(&change, &state.request.loops.fix, item.path.as_ref()) {
+            return Ok(Ok(FixOutcome::Refused(refusal)));
+        }
+        let paths: BTreeSet<RepoPath> = files.into_keys().collect();
+        let lines = u32::try_from(change.added_count() + change.removed_count()).unwrap_or(u32::MAX);
+        Ok(Ok(FixOutcome::Made { commit, summary, files: paths.into_iter().collect(), lines }))
+    }
+
+    /// What can be fixed without thinking: a suggestion block of the comment, or a rule's own fix at its line.
+    pub(super) fn embedded_fix(&self, tip: &Sha, item: &Item) -> Option<Fix> {
+        let (path, line) = (item.path.as_ref()?, item.line?);
+        let text = self.text_at(tip, path)?;
+        if let Some(block) = suggestion::suggestion(&item.body)
+            && let Some(edit) = suggestion::edit(&block, path, (line, line), &text)
+        {
+            return Some(Fix { summary: format!("Apply the suggestion at {path}"), edits: vec![edit], cannot: String::new() });
+        }
+        let found = scan(&self.rules, &added(path.as_str(), &text), |_| true).ok()?;
+        let here =
+            |start: Option<u32>, end: Option<u32>| start.is_some_and(|start| start <= line && line <= end.unwrap_or(start));
+        let claim = found.claims.iter().find(|claim| claim.fix.is_some() && here(claim.line_start, claim.line_end))?;
+        let fix = claim.fix.as_ref()?;
+        let all: Vec<&str> = text.split_inclusive('\n').collect();
+        let old: String = all.get(fix.line_start as usize - 1..fix.line_end as usize)?.concat();
+        let before: String = all[..fix.line_start as usize - 1].concat();
+        let ending = if old.ends_with("\r\n") {
+            "\r\n"
+        } else if old.ends_with('\n') {
+            "\n"
+        } else {
+            ""
+        };
+        let new = if fix.replacement.is_empty() { String::new() } else { format!("{}{ending}", fix.replacement) };
+        let edit = Edit { path: path.clone(), find: format!("{before}{old}"), replace: format!("{before}{new}") };
+        Some(Fix { summary: claim.mitigation.clone(), edits: vec![edit], cannot: String::new() })
+    }
+}

@@ -1,0 +1,186 @@
+//! Reading the whole conversation, and whether everything is in a state that may be worked on.
+
+use super::Remedies;
+use crate::EngineError;
+use crate::effects::blocking;
+use crate::effects::on_forge::OnForge;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use tribunal_core::feedback::baseline::Baseline;
+use tribunal_core::feedback::dedup::groups;
+use tribunal_core::feedback::gather::{Said, gather};
+use tribunal_core::feedback::injection::scan;
+use tribunal_core::feedback::reviewer::{Filter, approvals_by_reaction, running_by_reaction};
+use tribunal_core::ids::{RepoPath, Sha};
+use tribunal_core::procedure::remediate::{Input, PullFacts, Seen, SeenItem, State, seen};
+use tribunal_core::publish::marker::MarkerKey;
+use tribunal_core::pull::capability::Capability;
+use tribunal_core::pull::facts::{Account, Check, Pull, PullState};
+use tribunal_core::pull::fault::ForgeFault;
+use tribunal_core::pull::place::{ForgeKind, Place};
+use tribunal_core::pull::talk::{Comment, Reaction, ReactionTarget, Review, Thread};
+use tribunal_core::remedy::signals::young_files;
+
+/// Everything that is said on a pull request, as the forge gave it.
+pub(crate) struct Heard {
+    pub pull: Pull,
+    pub comments: Vec<Comment>,
+    pub reviews: Vec<Review>,
+    pub threads: Vec<Thread>,
+    pub checks: Vec<Check>,
+    pub reactions: Vec<Reaction>,
+    pub me: Account,
+    pub case_id: String,
+}
+
+impl Heard {
+    pub fn said<'a>(&'a self, key: &'a MarkerKey, extra: &'a BTreeMap<String, String>) -> Said<'a> {
+        Said {
+            pull: &self.pull,
+            comments: &self.comments,
+            reviews: &self.reviews,
+            threads: &self.threads,
+            checks: &self.checks,
+            me: &self.me,
+            case_id: &self.case_id,
+            key,
+            extra,
+        }
+    }
+
+    pub fn baseline(&self, key: &MarkerKey, extra: &BTreeMap<String, String>, filter: &Filter) -> Baseline {
+        let by_reaction = approvals_by_reaction(&self.reactions, &self.me, extra);
+        Baseline::of(&self.said(key, extra), &by_reaction, filter)
+    }
+}
+
+/// Reads everything that is said on a pull request.
+pub(crate) async fn hear(on: &OnForge, place: &Place) -> Result<Heard, ForgeFault> {
+    let (forge, number) = (&on.forge, place.number);
+    let (pull, comments, (reviews, threads), me, capabilities) = tokio::try_join!(
+        forge.pull(number),
+        forge.comments(number),
+        forge.reviews_and_threads(number),
+        forge.identity(),
+        forge.capabilities()
+    )?;
+    let reacts = async {
+        if capabilities.can(Capability::Reactions) {
+            forge.reactions(number, &ReactionTarget::Pull).await
+        } else {
+            Ok(Vec::new())
+        }
+    };
+    let (checks, reactions) = tokio::try_join!(forge.checks(&pull.head.sha), reacts)?;
+    Ok(Heard { pull, comments, reviews, threads, checks, reactions, me, case_id: place.case_id() })
+}
+
+impl Remedies {
+    pub(super) async fn prepare(&self, state: &State) -> Result<Input, EngineError> {
+        let number = state.request.place.number;
+        let checked = async {
+            let (pull, _) = tokio::try_join!(self.on.forge.pull(number), self.on.forge.identity())?;
+            Ok::<Pull, ForgeFault>(pull)
+        };
+        let pull = match checked.await {
+            Ok(pull) => pull,
+            Err(fault) if fault.may_pass() => return Err(fault.into()),
+            Err(fault) => return Ok(Input::Prepared(Err(fault.to_string()))),
+        };
+        let problem = match pull.state {
+            PullState::Closed | PullState::Merged => Some(format!("it is {}", pull.state.word())),
+            PullState::Open if pull.head.branch == pull.base.branch && !pull.is_fork => {
+                Some(format!("its head is the branch `{}` itself, which is never pushed to", pull.base.branch))
+            }
+            PullState::Open => self.unsafe_state(state, &pull).await?,
+        };
+        Ok(Input::Prepared(problem.map_or(Ok(()), Err)))
+    }
+
+    /// WL-18, where our pushes would touch somebody's files.
+    async fn unsafe_state(&self, state: &State, pull: &Pull) -> Result<Option<String>, EngineError> {
+        if state.request.place.kind != ForgeKind::Local {
+            return Ok(None);
+        }
+        let (repository, branch, head) = (Arc::clone(&self.repository), pull.head.branch.clone(), pull.head.sha.clone());
+        let fit = blocking(move || repository.checked_out(&branch, &head, &head).map(drop));
+        Ok(fit.await?.err().map(|error| error.to_string()))
+    }
+
+    pub(super) async fn read(&self, state: &State) -> Result<Input, EngineError> {
+        let heard = match hear(&self.on, &state.request.place).await {
+            Ok(heard) => heard,
+            Err(fault) if fault.may_pass() => return Err(fault.into()),
+            Err(fault) => return Ok(Input::Seen(Err(fault.to_string()))),
+        };
+        let filter = match state.request.loops.reviewer.parse::<Filter>() {
+            Ok(filter) => filter,
+            Err(problem) => return Ok(Input::Seen(Err(problem.to_string()))),
+        };
+        let young = match self.bring(state, &heard.pull).await? {
+            Ok(young) => young,
+            Err(problem) => return Ok(Input::Seen(Err(problem))),
+        };
+        let extra = &state.request.loops.bots;
+        let said = heard.said(&self.on.key, extra);
+        let gathered = gather(&said);
+        let items: Vec<SeenItem> = gathered
+            .items
+            .iter()
+            .map(|item| SeenItem {
+                in_scope: filter.covers(&item.voice, &item.author),
+                suspicion: gathered.raw.get(&item.id).and_then(|raw| scan(raw)),
+                item: item.clone(),
+            })
+            .collect();
+        let in_scope = |voice: &_, by: &Account| filter.covers(voice, by);
+        let running = gathered.left.running.iter().any(|notice| in_scope(&notice.voice, &notice.by))
+            || !running_by_reaction(&heard.reactions, &heard.me, extra).is_empty();
+        let quota = gathered.left.quota.iter().find(|notice| in_scope(&notice.voice, &notice.by));
+        let seen = Seen {
+            pull: facts(&heard.pull),
+            baseline: heard.baseline(&self.on.key, extra, &filter),
+            groups: groups(&gathered.items),
+            reviewed: seen::is_reviewed(&heard.reviews, &heard.pull.head.sha, &heard.me, &filter, extra),
+            running,
+            quota: quota.map(|notice| format!("{} says that it is out of quota: {}", notice.by.login, notice.url)),
+            items,
+            young,
+        };
+        Ok(Input::Seen(Ok(Box::new(seen))))
+    }
+
+    /// Brings the head here, and says which files of it are young.
+    async fn bring(&self, state: &State, pull: &Pull) -> Result<Result<BTreeSet<RepoPath>, String>, EngineError> {
+        let (repository, source) = (Arc::clone(&self.repository), self.on.forge.source(pull));
+        let (base, head) = (pull.base.sha.clone(), pull.head.sha.clone());
+        let is_local = state.request.place.kind == ForgeKind::Local;
+        let max_bytes = state.request.policy.max_bytes;
+        let brought = blocking(move || -> Result<BTreeSet<RepoPath>, String> {
+            let said = |error: tribunal_forge::git::GitError| error.to_string();
+            let fetched: (Sha, Sha) = if is_local {
+                (base, head)
+            } else {
+                let fetched = repository.fetch_pull(&source, &base, &head).map_err(said)?;
+                (fetched.base, fetched.head)
+            };
+            let merge_base = repository.merge_base(&fetched.0, &fetched.1, "base", "head").map_err(said)?;
+            repository.bring_changed(&merge_base, &fetched.1).map_err(said)?;
+            let read = repository.read_change(&merge_base, &fetched.1, max_bytes).map_err(said)?;
+            Ok(young_files(&read.change))
+        });
+        brought.await
+    }
+}
+
+fn facts(pull: &Pull) -> PullFacts {
+    PullFacts {
+        number: pull.number,
+        url: pull.url.clone(),
+        title: pull.title.clone(),
+        state: pull.state,
+        head: pull.head.sha.clone(),
+        branch: pull.head.branch.clone(),
+        base: pull.base.branch.clone(),
+    }
+}

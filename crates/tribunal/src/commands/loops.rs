@@ -1,0 +1,178 @@
+//! `tribunal watch PR` and `tribunal respond PR`
+
+use super::review::pull::{AtHand, fetch, on_forge, withheld};
+use super::review::{interrupt, nonce, run_id};
+use crate::cli::loops::{LoopArgs, LoopFormat, WaitArgs};
+use crate::situation::{Situation, exit};
+use crate::terminal::{out, progress};
+use crate::workspace::forge::connect;
+use crate::workspace::guidance::Guidance;
+use crate::workspace::{self, Person, Setup};
+use std::sync::Arc;
+use tribunal_core::combine::verdict::FailLevel;
+use tribunal_core::feedback::reviewer::Filter;
+use tribunal_core::findings::scale::Priority;
+use tribunal_core::ids::AgentName;
+use tribunal_core::policy::loops::{LoopKind, LoopPolicy, WaitPolicy};
+use tribunal_core::procedure::remediate::{Input, Request, State};
+use tribunal_core::pull::place::ForgeKind;
+use tribunal_core::remedy::ladder::exit_code;
+use tribunal_core::remedy::report::{Report, comment::comment, text::text};
+use tribunal_engine::EngineError;
+use tribunal_engine::effects::ask::{Agents, Recording};
+use tribunal_engine::host::Work as _;
+use tribunal_engine::host::embedded::{Host, stored};
+use tribunal_engine::remediate::Remedies;
+use tribunal_forge::git::Repository;
+use tribunal_forge::git::write::Signature;
+
+pub async fn run(kind: LoopKind, args: &LoopArgs, quiet: bool) -> Result<u8, Situation> {
+    let here = workspace::discover_optional()?.map(Arc::new);
+    let personal = workspace::personal_config()?;
+    let connected = connect(&args.pull.parse()?, here.as_deref(), &personal.forge).await?;
+    let at_hand = fetch(connected, here.clone()).await?;
+    if let Some(base) = args.base.as_ref().filter(|base| **base != at_hand.pull.base.branch) {
+        let message = format!("{} is against `{}`, not against `{base}`", at_hand.connected.place, at_hand.pull.base.branch);
+        return Err(Situation::new("retargeted", exit::USAGE, message)
+            .help("somebody may have changed its target; look before you go on"));
+    }
+    let setup = workspace::set_up_with(Guidance::at(&at_hand.repository, &at_hand.base_tip), None)?;
+    let ledger = workspace::open_ledger(&workspace::ledger_folder(here.as_deref())).await?;
+    // A watch and a review of the same pull request keep out of each other's way only while they write.
+    let case_id = format!("{}:{}", kind.word(), at_hand.connected.place.case_id());
+    let reporter = progress::Reporter::new(quiet);
+    let request = request(kind, args, &at_hand, &setup).await?;
+    let remedies = Remedies {
+        signature: signature(&at_hand, here.as_deref()).await?,
+        on: on_forge(&at_hand.connected),
+        repository: Arc::clone(&at_hand.repository),
+        rules: Arc::new(setup.rules),
+        agents: Agents::new(Arc::clone(&ledger), workspace::scratch_root(), Recording::default()),
+        listener: reporter.listener(),
+    };
+    let host = Host { ledger: Arc::clone(&ledger), effects: Arc::new(remedies), folder: Person::here().state };
+    let fail_level = request.policy.fail_level;
+    let work = async {
+        // Killed or interrupted before: it goes on with what it was asked for then.
+        match ledger.unsettled(Remedies::PROCEDURE, Some(&case_id)).await? {
+            Some(row) => {
+                if !quiet {
+                    out::note(&format!("going on with {}, which was not finished", row.id));
+                }
+                stored::<Remedies>(&row)?;
+                host.resume(row).await
+            }
+            None => {
+                let run = request.run.clone();
+                host.begin(&run, Input::Start { request: Box::new(request) }, &case_id).await
+            }
+        }
+    };
+    let state = unless_interrupted(work, &reporter, kind).await?;
+    let Some(report) = state.report() else {
+        return Err(Situation::new("engine-failed", exit::INCOMPLETE, "the loop ended without a report"));
+    };
+    print(report, args)?;
+    Ok(match level(fail_level) {
+        Some(level) => report.exit_code(level),
+        None => exit_code(report.reason, false),
+    })
+}
+
+async fn unless_interrupted(
+    work: impl Future<Output = Result<State, EngineError>>,
+    reporter: &progress::Reporter,
+    kind: LoopKind,
+) -> Result<State, Situation> {
+    let state = tokio::select! {
+        state = work => state,
+        () = interrupt() => {
+            tribunal_agent::process::end_all();
+            reporter.finish();
+            return Err(Situation::new("interrupted", 130, "interrupted")
+                .help(format!("what was done is kept; the same `tribunal {}` goes on", kind.word())));
+        }
+    };
+    reporter.finish();
+    Ok(state?)
+}
+
+async fn request(kind: LoopKind, args: &LoopArgs, at_hand: &AtHand, setup: &Setup) -> Result<Request, Situation> {
+    let mut config = setup.merged.config.clone();
+    let agent = |name: &Option<String>| name.as_deref().map(AgentName::from);
+    config.fix.agent = agent(&args.fixer).or(config.fix.agent);
+    config.fix.assess = agent(&args.assessor).or(config.fix.assess);
+    config.fix.check = agent(&args.checker).or(config.fix.check);
+    let bad = |problem: String| Situation::new("bad-config", exit::USAGE, problem);
+    let mut loops = LoopPolicy::new(kind, &config).map_err(bad)?;
+    if let Some(reviewer) = &args.reviewer {
+        loops.reviewer.clone_from(reviewer);
+    }
+    loops.reviewer.parse::<Filter>().map_err(|problem| bad(problem.to_string()))?;
+    if let Some(cycles) = args.cycles {
+        if cycles == 0 {
+            return Err(bad("--cycles must be at least 1".into()));
+        }
+        loops.cycles = cycles;
+    }
+    loops.once = args.once;
+    loops.comment |= args.comment;
+    loops.wait = waits(&args.wait, loops.wait);
+    let withheld = withheld(&at_hand.connected, &at_hand.pull, setup).await?;
+    Ok(Request {
+        run: run_id(),
+        engine: env!("CARGO_PKG_VERSION").into(),
+        place: at_hand.connected.place.clone(),
+        policy: setup.policy.clone(),
+        loops,
+        withheld,
+        nonce: nonce(),
+    })
+}
+
+pub(super) fn waits(args: &WaitArgs, usual: WaitPolicy) -> WaitPolicy {
+    WaitPolicy {
+        poll: args.poll.unwrap_or(usual.poll),
+        settle: args.settle.unwrap_or(usual.settle),
+        idle: args.idle.unwrap_or(usual.idle),
+        total: args.total.unwrap_or(usual.total),
+    }
+}
+
+/// Who our commits say made them: on a forge the account that pushes them, in a plain repository whoever sits here.
+async fn signature(at_hand: &AtHand, here: Option<&Repository>) -> Result<Signature, Situation> {
+    if at_hand.connected.place.kind == ForgeKind::Local
+        && let Some(signature) = here.and_then(Repository::signature)
+    {
+        return Ok(signature);
+    }
+    let me = at_hand.connected.forge.identity().await?;
+    let host = at_hand.connected.place.project.host().split(':').next().unwrap_or_default().to_owned();
+    Ok(Signature { email: format!("{}@noreply.{host}", me.login.replace("[bot]", "")), name: me.login })
+}
+
+fn print(report: &Report, args: &LoopArgs) -> Result<(), Situation> {
+    let text = match args.format {
+        LoopFormat::Text => text(report),
+        LoopFormat::Markdown => comment(report),
+        LoopFormat::Json => serde_json::to_string_pretty(report)
+            .map_err(|error| Situation::new("engine-failed", exit::INCOMPLETE, error.to_string()))?,
+    };
+    let text = if text.ends_with('\n') { text } else { text + "\n" };
+    match &args.output {
+        Some(file) => std::fs::write(file, text).map_err(|error| {
+            Situation::new("output-failed", exit::INCOMPLETE, format!("{} cannot be written: {error}", file.display()))
+        }),
+        None => out::write(&text),
+    }
+}
+
+fn level(level: FailLevel) -> Option<Priority> {
+    match level {
+        FailLevel::P0 => Some(Priority::P0),
+        FailLevel::P1 => Some(Priority::P1),
+        FailLevel::P2 => Some(Priority::P2),
+        FailLevel::P3 => Some(Priority::P3),
+        FailLevel::Never => None,
+    }
+}
