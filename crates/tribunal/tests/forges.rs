@@ -13,6 +13,7 @@ mod forges {
                 ten_pushes,
                 another_machine,
                 a_force_push,
+                one_line,
                 the_base_configures,
                 a_receipt_is_posted_elsewhere,
                 a_dry_run_posts_nothing,

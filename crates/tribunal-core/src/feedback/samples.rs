@@ -131,6 +131,7 @@ impl Stage {
             id,
             path: "src/cart.rs".into(),
             line: Some(10),
+            start_line: None,
             side: Side::New,
             resolved: false,
             resolved_by: None,

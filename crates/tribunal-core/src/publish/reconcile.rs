@@ -56,8 +56,8 @@ pub enum Write {
         review: String,
     },
     /// The same finding, posted by two of us at once.
-    DeleteThread {
-        thread: Thread,
+    DeleteInline {
+        comment: String,
     },
     Review {
         review: NewReview,
@@ -119,7 +119,7 @@ pub fn reconcile(desired: &Desired<'_>, observed: &Observed) -> Result<Next, Sto
     let threads = own(&observed.threads, desired.me, desired.case_id, desired.key);
     let mut writes: Vec<Write> = pending.into_iter().map(|review| Write::DeletePending { review }).collect();
     let (kept, doubled) = first_of_each(threads);
-    writes.extend(doubled.into_iter().map(|thread| Write::DeleteThread { thread }));
+    writes.extend(doubled.into_iter().map(|comment| Write::DeleteInline { comment }));
     if !desired.document.receipt.is_of_a_review() {
         // PR-7: nobody has looked, so nothing is said; but the status must not stay green.
         writes.extend(status_writes(desired, observed, ""));
@@ -182,14 +182,16 @@ fn pending(desired: &Desired<'_>, observed: &Observed) -> Result<Vec<String>, St
     Ok(ours)
 }
 
-/// The oldest thread of each finding; later ones go, unless somebody has joined them.
-fn first_of_each(threads: Vec<OwnThread<'_>>) -> (Vec<OwnThread<'_>>, Vec<Thread>) {
+/// The oldest comment of each finding; later ones go, unless somebody has answered them.
+fn first_of_each(threads: Vec<OwnThread<'_>>) -> (Vec<OwnThread<'_>>, Vec<String>) {
     let mut kept: Vec<OwnThread<'_>> = Vec::new();
     let mut doubled = Vec::new();
     for thread in threads {
         let again = kept.iter().any(|known| known.key == thread.key);
-        if again && thread.thread.comments.len() == 1 {
-            doubled.push(thread.thread.clone());
+        let is_alone = thread.thread.comments.len() == 1;
+        let is_among_ours = thread.thread.first().is_some_and(|first| first.id != thread.comment.id) && !thread.has_others;
+        if again && (is_alone || is_among_ours) {
+            doubled.push(thread.comment.id.clone());
         } else if !again {
             kept.push(thread);
         }
@@ -263,7 +265,7 @@ fn links(desired: &Desired<'_>, threads: &[OwnThread<'_>]) -> Links {
     let mut links = Links::default();
     for finding in &desired.document.findings {
         let thread = threads.iter().find(|thread| thread.is_of(finding));
-        if let Some(url) = thread.and_then(|thread| thread.thread.first()).map(|first| first.url.clone()) {
+        if let Some(url) = thread.map(|thread| thread.comment.url.clone()) {
             links.urls.insert(finding.id, url);
         } else if finding.inline && finding.dismissed.is_none() {
             links.without_line.insert(finding.id);

@@ -11,13 +11,17 @@ use crate::findings::report::Verification;
 use crate::ids::{FindingId, FindingKey};
 use crate::policy::publish::ResolveRule;
 use crate::pull::facts::Account;
-use crate::pull::talk::Thread;
+use crate::pull::talk::{Thread, ThreadComment};
 use crate::report::document::Document;
 
-/// A thread that begins with a finding of ours.
+/// A finding of ours in its thread. Some forges make one conversation of everything on a line, so that several findings share it.
 #[derive(Debug, Clone)]
 pub struct OwnThread<'a> {
     pub thread: &'a Thread,
+    /// The comment that says it.
+    pub comment: &'a ThreadComment,
+    /// Findings that share the conversation.
+    pub others_here: Vec<FindingKey>,
     pub key: FindingKey,
     pub id: FindingId,
     pub seal: Seal,
@@ -38,27 +42,31 @@ impl Answer {
     const NOTHING: Answer = Answer { says: None, resolve: None };
 }
 
-/// Our threads, oldest first.
+/// Our findings in their threads, oldest first.
 pub fn own<'a>(threads: &'a [Thread], me: &Account, case_id: &str, key: &MarkerKey) -> Vec<OwnThread<'a>> {
-    threads.iter().filter_map(|thread| own_thread(thread, me, case_id, key)).collect()
+    threads.iter().flat_map(|thread| own_findings(thread, me, case_id, key)).collect()
 }
 
-fn own_thread<'a>(thread: &'a Thread, me: &Account, case_id: &str, marker_key: &MarkerKey) -> Option<OwnThread<'a>> {
-    let marked = |body: &str| read(body, case_id, marker_key);
-    let first = thread.first().filter(|first| first.author.is(me))?;
-    let ReadMark { mark: Mark::Finding { key, id, .. }, seal } = marked(&first.body)? else { return None };
-    let mut said = None;
-    let mut has_others = false;
-    for comment in &thread.comments[1..] {
-        match comment.author.is(me).then(|| marked(&comment.body)).flatten() {
-            Some(ReadMark { mark: Mark::Answer { says, .. }, .. }) => said = Some(says),
-            // Ours too, but the word of whoever changed the code: it proves nothing until a review has looked.
-            Some(ReadMark { mark: Mark::Reply { .. }, .. }) => {}
-            // A comment of our account without a mark of ours is somebody's (CF-33).
-            _ => has_others = true,
-        }
+fn own_findings<'a>(thread: &'a Thread, me: &Account, case_id: &str, marker_key: &MarkerKey) -> Vec<OwnThread<'a>> {
+    let marked = |comment: &ThreadComment| comment.author.is(me).then(|| read(&comment.body, case_id, marker_key)).flatten();
+    let marks: Vec<Option<ReadMark>> = thread.comments.iter().map(marked).collect();
+    // A comment of our account without a mark of ours is somebody's (CF-33).
+    let has_others = marks.iter().any(Option::is_none);
+    let mut found: Vec<OwnThread<'a>> = Vec::new();
+    for (comment, mark) in thread.comments.iter().zip(&marks) {
+        let Some(ReadMark { mark: Mark::Finding { key, id, .. }, seal }) = mark else { continue };
+        let answers = marks.iter().flatten().filter_map(|mark| match &mark.mark {
+            Mark::Answer { id: of, says, .. } if of == id => Some(*says),
+            _ => None,
+        });
+        let (key, id, seal, said) = (key.clone(), *id, *seal, answers.last());
+        found.push(OwnThread { thread, comment, others_here: Vec::new(), key, id, seal, said, has_others });
     }
-    Some(OwnThread { thread, key, id, seal, said, has_others })
+    let keys: Vec<FindingKey> = found.iter().map(|own| own.key.clone()).collect();
+    for own in &mut found {
+        own.others_here = keys.iter().filter(|key| **key != own.key).cloned().collect();
+    }
+    found
 }
 
 impl OwnThread<'_> {
@@ -80,7 +88,8 @@ impl OwnThread<'_> {
                 format!("Declined: {} ({} said so).", inert(dismissed.reason.trim_end_matches('.')), inert(&dismissed.by));
             let says = (self.said != Some(Says::Dismissed)).then_some((Says::Dismissed, words));
             // Only a word that clears the finding closes its thread.
-            return Answer { says, resolve: self.resolve(dismissed.accepted && self.may_resolve(rule, true)) };
+            let may = dismissed.accepted && self.may_resolve(rule, true) && self.is_last_here(document);
+            return Answer { says, resolve: self.resolve(may) };
         }
         match self.said {
             Some(Says::Fixed) => {
@@ -96,17 +105,26 @@ impl OwnThread<'_> {
             .prior_verifications
             .iter()
             .find(|prior| prior.prior_id == self.id && prior.verification == Verification::Yes && self.seal == Seal::Good);
-        let resolve = |is_fixed: bool| self.resolve(is_fixed && self.may_resolve(rule, false));
+        let resolve = |is_fixed: bool| self.resolve(is_fixed && self.may_resolve(rule, false) && self.is_last_here(document));
         match (verified, self.said) {
             // Said before; only the thread's bit may still be missing.
             (_, Some(Says::Fixed)) => Answer { says: None, resolve: resolve(true) },
             (Some(prior), _) => {
-                let words = format!("Fixed in {}. {}.", document.head, inert(prior.note.trim_end_matches('.')));
+                let which = if self.others_here.is_empty() { String::new() } else { format!("{}: ", self.id) };
+                let words = format!("Fixed in {}. {which}{}.", document.head, inert(prior.note.trim_end_matches('.')));
                 Answer { says: Some((Says::Fixed, words)), resolve: resolve(true) }
             }
             // Not reported again, but nobody has verified that it is gone: a moved line is not a fixed behaviour (PR-11).
             (None, _) => Answer::NOTHING,
         }
+    }
+
+    /// Does no other finding of the same conversation still stand?
+    fn is_last_here(&self, document: &Document) -> bool {
+        let stands = |finding: &Finding| {
+            self.others_here.contains(&finding.key) && !finding.dismissed.as_ref().is_some_and(|dismissed| dismissed.accepted)
+        };
+        !document.findings.iter().any(stands)
     }
 
     fn resolve(&self, wanted: bool) -> Option<bool> {

@@ -195,7 +195,7 @@ impl Posting<'_> {
                     Write::Answer { .. }
                     | Write::Resolve { .. }
                     | Write::Unresolve { .. }
-                    | Write::DeleteThread { .. }
+                    | Write::DeleteInline { .. }
                     | Write::DeleteSticky { .. },
                     fault,
                 ) if !fault.may_pass() => self.shortfall(fault.to_string()),
@@ -215,10 +215,7 @@ impl Posting<'_> {
         let (forge, number) = (&self.on.forge, self.number);
         match write {
             Write::DeletePending { review } => forge.delete_pending(number, review).await,
-            Write::DeleteThread { thread } => match thread.first() {
-                Some(first) => forge.delete_inline(number, &first.id).await,
-                None => Ok(()),
-            },
+            Write::DeleteInline { comment } => forge.delete_inline(number, comment).await,
             Write::Review { review, findings } => {
                 let submitted = forge.submit(number, review).await?;
                 self.publication.inline += (findings.len() - submitted.refused.len().min(findings.len())) as u32;

@@ -2,9 +2,10 @@
 
 use super::town::{Machine, Said, Town, assert_no_repetition};
 use forge_conformance::Who;
+use tribunal_core::findings::anchor::Side;
 use tribunal_core::pull::capability::Capability;
 use tribunal_core::pull::facts::{CheckState, PullState};
-use tribunal_core::pull::talk::{ReviewState, Thread};
+use tribunal_core::pull::talk::{NewComment, NewReview, ReviewEvent, ReviewState, Thread};
 
 const UNSAFE: &str = "import yaml\n\n\ndef load(text):\n    return yaml.load(text)\n";
 const SAFE: &str = "import yaml\n\n\ndef load(text):\n    return yaml.safe_load(text)\n";
@@ -127,6 +128,36 @@ pub async fn another_machine(town: &Town) {
 
 fn first_id(document: &serde_json::Value, file: &str) -> serde_json::Value {
     document["findings"].as_array().unwrap().iter().find(|finding| finding["file"] == file).unwrap()["id"].clone()
+}
+
+/// Pain 5: two findings on one line, where a person has spoken before. Some forges make one conversation of it; nothing is said twice.
+pub async fn one_line(town: &Town) {
+    const TWO: &str = "import requests\n\n\ndef fetch(url):\n    return requests.get(url, verify=False)\n";
+    let (number, branch, head) = town.pull(&[("net.py", Some(TWO))]).await;
+    let said = NewReview {
+        commit: head,
+        event: ReviewEvent::Comment,
+        body: String::new(),
+        comments: vec![NewComment {
+            path: "net.py".into(),
+            old_path: "net.py".into(),
+            side: Side::New,
+            line: 5,
+            start_line: None,
+            body: "Is that on purpose?".into(),
+        }],
+    };
+    town.stage.forge_as(Who::Maintainer).submit(number, &said).await.unwrap();
+    let document = town.review(number);
+    assert!(document["findings"].as_array().unwrap().iter().filter(|finding| finding["file"] == "net.py").count() >= 2);
+    let count = |threads: &[Thread]| threads.iter().map(|thread| thread.comments.len()).sum::<usize>();
+    let first = town.threads(number).await;
+    let inline = document["findings"].as_array().unwrap().iter().filter(|finding| finding["inline"] == true).count();
+    assert_eq!(count(&first), inline + 1);
+    town.stage.push(&branch, &[("other.md", Some("text\n"))], "more").await;
+    town.review(number);
+    assert_eq!(count(&town.threads(number).await), count(&first), "nothing is said again");
+    assert_eq!(town.stickies(number).await.len(), 1);
 }
 
 /// Pain 9: a force-push and a rebase repeat nothing, and answer what they fixed.

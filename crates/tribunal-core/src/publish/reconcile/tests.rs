@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::combine::dismissal::Dismissed;
+use crate::combine::prior::PriorVerification;
 use crate::diff::parse::parse_diff;
 use crate::findings::report::Verification;
 use crate::publish::marker::Says;
@@ -28,6 +29,8 @@ struct Paper {
     next: u32,
     capabilities: Capabilities,
     unplaced: BTreeSet<FindingId>,
+    /// Everything on a line is one conversation, as Gitea has it.
+    joins: bool,
 }
 
 impl Paper {
@@ -53,7 +56,7 @@ impl Paper {
             Observed { pull, comments: vec![], reviews: vec![], threads: vec![], drafted: BTreeMap::new(), checks: vec![] };
         let can = Capability::ALL.into_iter().filter(|can| *can != Capability::Annotations).collect();
         let capabilities = Capabilities { kind: ForgeKind::GitHub, version: String::new(), can, body_limit: 65_000 };
-        Paper { observed, next: 0, capabilities, unplaced: BTreeSet::new() }
+        Paper { observed, next: 0, capabilities, unplaced: BTreeSet::new(), joins: false }
     }
 
     fn id(&mut self) -> String {
@@ -105,12 +108,20 @@ impl Paper {
                 self.observed.reviews.retain(|known| known.id != review);
                 self.observed.drafted.remove(&review);
             }
-            Write::DeleteThread { thread } => self.observed.threads.retain(|known| known.id != thread.id),
+            Write::DeleteInline { comment } => {
+                for thread in &mut self.observed.threads {
+                    thread.comments.retain(|known| known.id != *comment);
+                }
+                self.observed.threads.retain(|thread| !thread.comments.is_empty());
+            }
             Write::Review { review, .. } => {
                 let review_id = self.id();
                 for comment in review.comments {
                     let id = self.id();
-                    self.observed.threads.push(thread(&id, "bot", &comment.body, Some(&review_id)));
+                    match self.observed.threads.first_mut().filter(|_| self.joins) {
+                        Some(known) => known.comments.push(thread_comment(&id, "bot", &comment.body, Some(&review_id))),
+                        None => self.observed.threads.push(thread(&id, "bot", &comment.body, Some(&review_id))),
+                    }
                 }
             }
             Write::Answer { thread, body } => self.reply(&thread.id, "bot", &body),
@@ -201,6 +212,48 @@ fn a_first_review_is_three_writes_and_a_second_look_none() {
     assert_eq!(paper.next(&document).unwrap(), Next { writes: vec![], look_again: false });
     let sticky = &paper.observed.comments[0].body;
     assert!(sticky.contains("**[F1](https://h/t2)**"), "{sticky}");
+}
+
+/// forges.md: Gitea makes one conversation of all that is said on a line. Findings that share it, even with a person, are each said
+/// once, and it is closed with the last of them.
+#[test]
+fn findings_that_share_a_conversation_are_each_said_once() {
+    for begun_by in [None, Some("carol")] {
+        let mut paper = Paper { joins: true, ..Paper::new(HEAD) };
+        if let Some(author) = begun_by {
+            paper.observed.threads.push(thread("t0", author, "What is this?", None));
+        }
+        let mut document = first();
+        let one = document.findings.iter().find(|finding| finding.inline).unwrap().clone();
+        let other = Finding { key: "another".into(), id: FindingId(9), slug: "another".into(), ..one.clone() };
+        document.findings.push(other);
+        paper.run(&document, usize::MAX);
+        let said = if begun_by.is_some() { 3 } else { 2 };
+        assert_eq!((paper.observed.threads.len(), paper.observed.threads[0].comments.len()), (1, said));
+        assert_eq!(paper.next(&document).unwrap(), Next { writes: vec![], look_again: false });
+
+        let fixed = |document: &mut Document, id: FindingId| {
+            document.findings.retain(|finding| finding.id != id);
+            document.prior_verifications.push(PriorVerification {
+                prior_id: id,
+                verification: Verification::Yes,
+                note: "gone".into(),
+                p_code: "P0".into(),
+                slug: String::new(),
+                file: "src/a.py".into(),
+                line: 2,
+                spec_gap: false,
+            });
+        };
+        fixed(&mut document, FindingId(9));
+        paper.run(&document, usize::MAX);
+        assert!(!paper.observed.threads[0].resolved, "one of them still stands");
+        fixed(&mut document, one.id);
+        paper.run(&document, usize::MAX);
+        assert_eq!(paper.observed.threads[0].resolved, begun_by.is_none(), "a person's conversation is theirs to close");
+        assert_eq!(paper.observed.threads[0].comments.len(), said + 2);
+        assert_eq!(paper.next(&document).unwrap(), Next { writes: vec![], look_again: false });
+    }
 }
 
 /// PR-81, PR-141: the first write is a list of comments on lines of the diff, and the review only comments, whatever was found.
