@@ -118,7 +118,8 @@ async fn request(kind: LoopKind, args: &LoopArgs, at_hand: &AtHand, setup: &Setu
     loops.once = args.once;
     loops.comment |= args.comment;
     loops.wait = waits(&args.wait, loops.wait);
-    let withheld = withheld(&at_hand.connected, &at_hand.pull, setup).await?;
+    let ours: Vec<&AgentName> = [&loops.fixer, &loops.assessor].into_iter().chain(&loops.checker).collect();
+    let withheld = withheld(&at_hand.connected, &at_hand.pull, setup, &ours).await?;
     Ok(Request {
         run: run_id(),
         engine: env!("CARGO_PKG_VERSION").into(),

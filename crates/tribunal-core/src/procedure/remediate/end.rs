@@ -65,7 +65,7 @@ impl State {
     fn end_of_item(&self, item: &Item) -> End {
         match self.memory.ends.get(&item.id) {
             Some((_, end)) => end.clone(),
-            None if !item.is_open() => End::LeftOut { why: "it was answered before".into() },
+            None if !item.is_open() => End::AnsweredBefore,
             None => End::Open { why: "it was not worked on".into() },
         }
     }
