@@ -31,6 +31,7 @@ mod forges {
                 validation_fails,
                 by_a_model,
                 a_destructive_fix,
+                a_fork_is_not_pushed_to,
                 a_round_of_answers,
                 waiting_for_reviewers,
             );

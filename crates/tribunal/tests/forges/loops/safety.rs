@@ -94,3 +94,28 @@ pub async fn a_destructive_fix(town: &Town) {
     assert!(ends(&report).iter().all(|line| line.ends_with(" open")), "{report:#}");
     assert_eq!(everything(town, number).await, before);
 }
+
+/// Issue 5, build 9: a change from another repository is given to no agent that its author may not use, and nothing is pushed for it: a branch of
+/// the same name here is another branch.
+pub async fn a_fork_is_not_pushed_to(town: &Town) {
+    let Some(number) = town.stage.open_pull_from_fork(false).await else { return };
+    let server = ModelServer::start(Script::always(Reply::Obedient));
+    // Each stage names the file after the branch.
+    let file = format!("{}.txt", town.stage.forge_as(Who::Bot).pull(number).await.unwrap().head.branch);
+    says(town, number, Who::Maintainer, "", &[(file.as_str(), 1, suggestion("Which one?", "a better one"))]).await;
+    let (before, branches) = (everything(town, number).await, heads(town).await);
+    configure(town, "").await;
+    let report = looped(town, &["watch", &town.address(number), "--once"]).ended(5).json();
+    let blocker = report["details"]["blocker_reason"].as_str().unwrap();
+    assert!(blocker.starts_with("pushing: the change comes from another repository"), "{report:#}");
+    configure(town, &format!("[fix]\nagent = \"m\"\n{}", model("m", &server))).await;
+    let report = thinking(town, &["watch", &town.address(number), "--once"]).ended(5).json();
+    let blocker = report["details"]["blocker_reason"].as_str().unwrap();
+    assert!(blocker.starts_with("assessing: m is not given this change"), "{report:#}");
+    assert_eq!(server.requests().len(), 0, "an agent was asked");
+    assert_eq!((everything(town, number).await, heads(town).await), (before, branches));
+}
+
+async fn heads(town: &Town) -> String {
+    town.stage.checkout().git(&["ls-remote", "origin", "refs/heads/*"]).await
+}
