@@ -241,7 +241,12 @@ impl State {
         let before = self.memory.baseline.replace(seen.baseline.clone());
         self.memory.pull = Some(seen.pull.clone());
         for entry in &seen.items {
-            self.memory.items.insert(entry.item.id.clone(), entry.item.clone());
+            let mut item = entry.item.clone();
+            // A fix takes the line away that the item spoke of; where it stood is still worth naming.
+            if let Some(known) = self.memory.items.get(&item.id) {
+                item.line = item.line.or(known.line);
+            }
+            self.memory.items.insert(item.id.clone(), item);
         }
         match pass::plan(self, why, seen, before.as_ref()) {
             pass::Planned::End(conditions) => self.end(conditions, now),

@@ -13,6 +13,7 @@ use tribunal_core::pull::talk::{Comment, NewIssue, Thread};
 use tribunal_core::remedy::answer::{defer_issue, round_summary};
 use tribunal_core::remedy::assess::Decision;
 use tribunal_core::remedy::report::comment::comment;
+use tribunal_core::remedy::report::files::Phase;
 
 impl Remedies {
     /// Deferred work gets its place before anybody is told about it (WL-85, RL-42).
@@ -135,6 +136,7 @@ impl Remedies {
 
     pub(super) async fn ask_again(&self, state: &State) -> Result<Input, EngineError> {
         let pass = Self::pass(state)?;
+        self.write_state(state, Phase::InProgress, "RE_REVIEW_REQUESTED");
         if state.request.loops.rerequest != Rerequest::Reviewer {
             // The summary of the round has asked.
             return Ok(Input::AskedAgain(Ok(())));

@@ -16,7 +16,7 @@ pub async fn run(args: &AwaitArgs, quiet: bool) -> Result<u8, Situation> {
     let here = workspace::discover_optional()?;
     let personal = workspace::personal_config()?;
     let bad = |problem: String| Situation::new("bad-config", exit::USAGE, problem);
-    let filter: Filter = args.reviewer.parse().map_err(|problem| bad(format!("{problem}")))?;
+    let filter: Filter = args.reviewer.parse().map_err(bad)?;
     let usual = LoopPolicy::new(LoopKind::Respond, &personal).map_err(bad)?;
     let mut wait = waits(&args.wait, usual.wait);
     wait.total = args.timeout.unwrap_or(wait.total);
