@@ -14,7 +14,7 @@ use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::remedy::report::files::Phase;
 
 /// Every so many looks everything is read.
-const SWEEP: u32 = 5;
+const SWEEP: u32 = 10;
 /// Two failures in a row end the wait; one may be anything (WL-26).
 const MAX_FAILURES: u32 = 2;
 
