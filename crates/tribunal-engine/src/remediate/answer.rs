@@ -9,7 +9,7 @@ use tribunal_core::policy::loops::Rerequest;
 use tribunal_core::procedure::remediate::{AnswerOutcome, Answering, Input, Pass, Reply, State};
 use tribunal_core::publish::marker::{Mark, read, seal};
 use tribunal_core::pull::fault::ForgeFault;
-use tribunal_core::pull::talk::{Comment, NewIssue, Thread};
+use tribunal_core::pull::talk::{Comment, NewIssue, Thread, ThreadComment};
 use tribunal_core::remedy::answer::{defer_issue, round_summary};
 use tribunal_core::remedy::assess::Decision;
 use tribunal_core::remedy::report::comment::comment;
@@ -92,7 +92,8 @@ impl Remedies {
                 Err(fault) => return Ok(AnswerOutcome::Failed(fault.to_string())),
             }
         }
-        if !reply.resolve || thread.resolved {
+        let is_ours = |comment: &ThreadComment| comment.author.is(&me) && read(&comment.body, &case_id, &self.on.key).is_some();
+        if !reply.resolve || thread.resolved || reply.is_overtaken(thread, is_ours) {
             return Ok(AnswerOutcome::Said { resolved: thread.resolved });
         }
         Ok(match self.on.forge.resolve(number, thread).await {
