@@ -8,6 +8,8 @@ pub mod effect;
 mod end;
 mod pass;
 mod route;
+#[cfg(test)]
+mod rules;
 pub mod seen;
 mod signs;
 
