@@ -18,6 +18,8 @@ struct Loop {
     state: State,
     asks: Vec<Effect>,
     now: Millis,
+    /// What was seen last.
+    seen: Option<Input>,
 }
 
 impl Loop {
@@ -35,7 +37,7 @@ impl Loop {
             nonce: "n".into(),
         };
         let first = step(None, Input::Start { request: Box::new(request) }, 0).unwrap();
-        Loop { state: first.state, asks: first.effects, now: 0 }
+        Loop { state: first.state, asks: first.effects, now: 0, seen: None }
     }
 
     /// A watch that has looked for the first time.
@@ -48,8 +50,14 @@ impl Loop {
     }
 
     fn told(self, input: Input) -> Loop {
+        let seen = if matches!(input, Input::Seen(Ok(_))) { Some(input.clone()) } else { self.seen };
         let next = step(Some(self.state), input, self.now).unwrap();
-        Loop { state: next.state, asks: next.effects, now: self.now }
+        let next = Loop { state: next.state, asks: next.effects, now: self.now, seen };
+        // The one more look before an end shows what the last one showed (WL-130).
+        match (&next.state.phase, next.seen.clone()) {
+            (Phase::Reading(Why::Closing { .. } | Why::Unwatched), Some(seen)) => next.told(seen),
+            _ => next,
+        }
     }
 
     fn at(self, now: Millis) -> Loop {
@@ -249,15 +257,22 @@ fn an_echo_costs_nothing() {
 #[test]
 fn an_approval_is_confirmed_before_the_end() {
     let approved = || Loop::watch(&[]).told(woke(Change::Approved { by: "codex".into() }));
-    let looked = approved().told(saw(&[]));
+    let with_approval = |items: &[Item]| {
+        let mut scene = scene(items);
+        scene.baseline.approvals.insert("codex".into(), Some(HEAD.into()));
+        seen(scene)
+    };
+    let looked = approved().told(with_approval(&[]));
     assert!(looked.asks_to("read"));
-    let ended = looked.told(saw(&[]));
+    let ended = looked.told(with_approval(&[]));
     assert_eq!((ended.reason(), ended.ended().cycles), (Reason::Clean, 0));
     // Something is open: it is worked on as always.
     assert!(approved().told(saw(&[item("a")])).asks_to("assess"));
     // Something came between the two looks.
     let late = Item { label: Label::Handled, ..item("late") };
-    assert!(approved().told(saw(&[])).told(saw(&[late])).asks_to("wait"));
+    assert!(approved().told(with_approval(&[])).told(with_approval(&[late])).asks_to("wait"));
+    // It was taken back before it was looked at.
+    assert!(approved().told(saw(&[])).asks_to("wait"));
 }
 
 /// WL-59, WL-109, CF-9: a read that failed is no empty pull request.
