@@ -14,4 +14,5 @@ pub mod ladder;
 pub mod patch;
 pub mod report;
 pub mod signals;
+pub mod splice;
 pub mod suggestion;

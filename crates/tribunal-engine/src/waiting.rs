@@ -5,7 +5,7 @@ use crate::remediate::look::{Heard, hear};
 use crate::{EngineError, Listener, Progress, now};
 use std::collections::BTreeMap;
 use std::time::Duration;
-use tribunal_core::feedback::gather::gather;
+use tribunal_core::feedback::gather::{Notice, gather};
 use tribunal_core::feedback::item::{Item, Surface};
 use tribunal_core::feedback::reviewer::{Filter, voice};
 use tribunal_core::feedback::settle::{Look, Tick, Waiting};
@@ -127,12 +127,14 @@ async fn look(asked: &Await) -> Result<Scene, EngineError> {
             && asked.filter.covers(&voice(&review.author, &heard.me, &asked.bots), &review.author)
             && is_new(&review.submitted_at)
     };
+    // Somebody else's work is not waited for.
+    let in_scope_notice = |notice: &Notice| asked.filter.covers(&notice.voice, &notice.by);
     Ok(Scene {
         updated_at: heard.pull.updated_at.clone(),
         head: heard.pull.head.sha.clone(),
         items,
         reviews: heard.reviews.iter().filter(in_scope).cloned().collect(),
-        running: !gathered.left.running.is_empty(),
-        quota: !gathered.left.quota.is_empty(),
+        running: gathered.left.running.iter().any(in_scope_notice),
+        quota: gathered.left.quota.iter().any(in_scope_notice),
     })
 }

@@ -1,4 +1,4 @@
-//! `tribunal review PR`, run as a person would run it, on every forge: a real Gitea server, the fakes, and a plain repository.
+//! `tribunal review PR`, `watch`, `respond` and `await`, run as a person would run it, on every forge: a real Gitea server, the fakes, and a plain repository.
 
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
@@ -22,13 +22,24 @@ mod forges {
                 a_strangers_fork,
                 somebodys_draft,
                 the_doctor_looks,
+                twelve_comments,
+                lines_move,
+                it_wakes_up,
+                an_approval_ends_it,
+                an_injected_comment,
+                a_moved_head,
+                validation_fails,
+                by_a_model,
+                a_destructive_fix,
+                a_round_of_answers,
+                waiting_for_reviewers,
             );
         };
         ($town:ident: $($name:ident),* $(,)?) => {
             $(#[tokio::test(flavor = "multi_thread")]
             async fn $name() {
                 let Some(town) = $town().await else { return };
-                super::story::$name(&town).await;
+                super::stories::$name(&town).await;
             })*
         };
     }
@@ -39,6 +50,16 @@ mod forges {
     mod github;
     mod gitlab;
     mod local;
+    mod loops;
     mod story;
     mod town;
+
+    /// All that is told on each forge.
+    mod stories {
+        pub use super::loops::agents::*;
+        pub use super::loops::answers::*;
+        pub use super::loops::remedies::*;
+        pub use super::loops::safety::*;
+        pub use super::story::*;
+    }
 }

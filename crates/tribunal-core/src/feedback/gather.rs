@@ -6,6 +6,7 @@
 use super::item::{Item, ItemId, Label, Surface, Voice};
 use super::reviewer::{priority_in, says_nothing, says_quota, says_running, voice};
 use super::words::shown_words;
+use crate::findings::anchor::Side;
 use crate::findings::key::sha256_hex;
 use crate::ids::{FindingKey, RepoPath};
 use crate::publish::marker::{Disposition, Mark, MarkerKey, ReadMark, Says, Seal, read};
@@ -211,6 +212,8 @@ impl Gathered {
         let voices: BTreeSet<&str> = others.iter().map(|comment| comment.author.id.as_str()).collect();
         let shown: Vec<String> = words.iter().map(|at| shown_words(&thread.comments[*at].body)).collect();
         let id = ItemId(format!("thread:{}", thread.id));
+        // A line of the old side is no line of the file as it is.
+        let is_now = thread.side == Side::New;
         self.raw.insert(id.clone(), others.iter().map(|comment| comment.body.as_str()).collect::<Vec<_>>().join("\n\n"));
         self.items.push(Item {
             id,
@@ -220,7 +223,8 @@ impl Gathered {
             body: shown.join("\n\n"),
             url: opening.url.clone(),
             path: Some(RepoPath::new(thread.path.as_str())),
-            line: thread.line,
+            line: thread.line.filter(|_| is_now),
+            start_line: thread.start_line.filter(|_| is_now),
             priority: priority_in(&opening.body),
             finding: if panel { finding_key(said, opening) } else { None },
             last_word: thread.comments[*last].id.clone(),
@@ -276,6 +280,7 @@ impl Gathered {
             url: url.to_owned(),
             path: None,
             line: None,
+            start_line: None,
             priority: priority_in(body),
             finding: None,
             last_word,
@@ -325,6 +330,7 @@ impl Gathered {
             url: check.url.clone(),
             path: None,
             line: None,
+            start_line: None,
             priority: None,
             finding: None,
             last_word,

@@ -85,6 +85,9 @@ pub struct Item {
     pub url: String,
     pub path: Option<RepoPath>,
     pub line: Option<u32>,
+    /// The first of its lines, when it stands on several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_line: Option<u32>,
     /// As its author weighs it; never decides alone (RL-31, CF-12).
     pub priority: Option<Priority>,
     /// The finding of ours that it is.

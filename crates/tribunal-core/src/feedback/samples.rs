@@ -166,6 +166,7 @@ pub fn item(id: &str, by: &Account, voice: Voice, path: &str, line: u32, body: &
         url: String::new(),
         path: Some(path.into()),
         line: Some(line),
+        start_line: None,
         priority: super::reviewer::priority_in(body),
         finding: None,
         last_word: format!("{id}.1"),

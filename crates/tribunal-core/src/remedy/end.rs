@@ -24,6 +24,8 @@ pub enum End {
     },
     /// It asks for nothing.
     NothingAsked,
+    /// An answer of ours to its last word stood there already, or somebody had closed it.
+    AnsweredBefore,
     /// Still there, and why nothing was done.
     Open {
         why: String,
@@ -42,6 +44,7 @@ impl End {
             End::Deferred { .. } => "Deferred",
             End::Asked { .. } => "Asked",
             End::NothingAsked => "Nothing asked",
+            End::AnsweredBefore => "Answered before",
             End::Open { .. } => "Open",
             End::LeftOut { .. } => "Left out",
         }
@@ -50,7 +53,7 @@ impl End {
     /// Nobody has to do anything more about it here.
     pub fn is_settled(&self) -> bool {
         match self {
-            End::Fixed { .. } | End::Declined { .. } | End::Deferred { .. } | End::NothingAsked => true,
+            End::Fixed { .. } | End::Declined { .. } | End::Deferred { .. } | End::NothingAsked | End::AnsweredBefore => true,
             End::Asked { .. } | End::Open { .. } | End::LeftOut { .. } => false,
         }
     }
@@ -62,7 +65,7 @@ impl End {
             End::Declined { reason } => reason.clone(),
             End::Deferred { home } => home.clone(),
             End::Asked { question } => question.clone(),
-            End::NothingAsked => String::new(),
+            End::NothingAsked | End::AnsweredBefore => String::new(),
             End::Open { why } | End::LeftOut { why } => why.clone(),
         }
     }

@@ -1,13 +1,12 @@
 //! A suggestion block in a comment is a fix that its author wrote out: it needs no model to be understood.
 
-use super::edits::Edit;
+use super::splice::Splice;
 use crate::ids::RepoPath;
 
-/// How far above and below the commented line a block reaches: GitHub's is the commented range itself, GitLab's is counted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Suggestion {
-    pub above: u32,
-    pub below: u32,
+    /// Lines above and below the last one commented, as GitLab counts them. Without it the block is for the commented range itself.
+    pub reach: Option<(u32, u32)>,
     pub lines: Vec<String>,
 }
 
@@ -20,38 +19,41 @@ pub fn suggestion(body: &str) -> Option<Suggestion> {
         let fence: String = std::iter::repeat_n('`', 3 + opening.chars().take_while(|c| *c == '`').count()).collect();
         let inside: Vec<String> = lines.by_ref().take_while(|line| line.trim() != fence).map(str::to_owned).collect();
         let info = opening.trim_start_matches('`').trim();
-        if let Some((above, below)) = reach(info) {
-            found.push(Suggestion { above, below, lines: inside });
+        if let Some(reach) = reach(info) {
+            found.push(Suggestion { reach, lines: inside });
         }
     }
     if found.len() == 1 { found.pop() } else { None }
 }
 
 /// `suggestion`, `suggestion:-1+2`.
-fn reach(info: &str) -> Option<(u32, u32)> {
+fn reach(info: &str) -> Option<Option<(u32, u32)>> {
     let rest = info.strip_prefix("suggestion")?;
     if rest.is_empty() {
-        return Some((0, 0));
+        return Some(None);
     }
     let (above, below) = rest.strip_prefix(":-")?.split_once('+')?;
-    Some((above.parse().ok()?, below.parse().ok()?))
+    Some(Some((above.parse().ok()?, below.parse().ok()?)))
 }
 
-/// The suggestion as an edit of the file, if its lines are there. `lines` is the commented range.
-pub fn edit(suggestion: &Suggestion, path: &RepoPath, lines: (u32, u32), text: &str) -> Option<Edit> {
-    let first = lines.0.checked_sub(suggestion.above).filter(|line| *line > 0)? as usize;
-    let last = (lines.1 + suggestion.below) as usize;
+/// The suggestion as a change of the file, if its lines are there. `lines` is the commented range.
+pub fn splice(suggestion: &Suggestion, path: &RepoPath, lines: (u32, u32), text: &str) -> Option<Splice> {
+    let (first, last) = match suggestion.reach {
+        Some((above, below)) => (lines.1.checked_sub(above)?, lines.1.checked_add(below)?),
+        None => lines,
+    };
+    if first == 0 || first > last {
+        return None;
+    }
     let all: Vec<&str> = text.split_inclusive('\n').collect();
-    let old = all.get(first - 1..last)?;
+    all.get(first as usize - 1..last as usize)?;
     let ending = if text.contains("\r\n") { "\r\n" } else { "\n" };
-    let is_at_end = last == all.len() && !text.ends_with('\n');
+    let is_at_end = last as usize == all.len() && !text.ends_with('\n');
     let mut new: String = suggestion.lines.iter().map(|line| format!("{}{ending}", line.trim_end_matches('\r'))).collect();
     if is_at_end {
         new.truncate(new.trim_end_matches(['\r', '\n']).len());
     }
-    // Quoted with all that stands before it, so that it occurs once.
-    let before: String = all[..first - 1].concat();
-    Some(Edit { path: path.clone(), find: format!("{before}{}", old.concat()), replace: format!("{before}{new}") })
+    Some(Splice { path: path.clone(), first, last, text: new })
 }
 
 #[cfg(test)]
@@ -62,7 +64,7 @@ mod tests {
     const TEXT: &str = "one\ntwo\ntwo\nfour\n";
 
     fn applied(body: &str, line: u32) -> Option<String> {
-        let edit = edit(&suggestion(body)?, &"a".into(), (line, line), TEXT)?;
+        let edit = splice(&suggestion(body)?, &"a".into(), (line, line), TEXT)?.edit(TEXT)?;
         apply(&[edit], |_| Some(TEXT.to_owned())).ok()?.remove(&RepoPath::from("a"))
     }
 
@@ -72,6 +74,16 @@ mod tests {
         assert_eq!(applied("```suggestion:-1+1\nx\ny\n```", 3).as_deref(), Some("one\nx\ny\n"));
         assert_eq!(applied("````suggestion\n```\n````", 1).as_deref(), Some("```\ntwo\ntwo\nfour\n"));
         assert_eq!(applied("```suggestion\n```", 4).as_deref(), Some("one\ntwo\ntwo\n"));
+    }
+
+    /// A comment on several lines: GitHub's block stands for all of them, GitLab counts from the last.
+    #[test]
+    fn a_block_on_several_lines_replaces_them() {
+        let replaced =
+            |body: &str| splice(&suggestion(body).unwrap(), &"a".into(), (2, 3), TEXT).map(|splice| (splice.first, splice.last));
+        assert_eq!(replaced("```suggestion\nx\n```"), Some((2, 3)));
+        assert_eq!(replaced("```suggestion:-1+0\nx\n```"), Some((2, 3)));
+        assert_eq!(replaced("```suggestion:-0+1\nx\n```"), Some((3, 4)));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use tribunal_agent::rules::examples::added;
 use tribunal_agent::rules::scan::scan;
 use tribunal_core::call::Question;
 use tribunal_core::diff::parse::parse_diff;
-use tribunal_core::feedback::item::Item;
+use tribunal_core::feedback::item::{Item, ItemId};
 use tribunal_core::ids::{RepoPath, Sha};
 use tribunal_core::policy::agents::{AgentConfig, Means};
 use tribunal_core::policy::config::RULES_AGENT;
@@ -19,8 +19,9 @@ use tribunal_core::procedure::review::Spend;
 use tribunal_core::prompt::remedy::{items, to_fix};
 use tribunal_core::prompt::{FIX, RunWords};
 use tribunal_core::remedy::assess::{Assessment, Decision};
-use tribunal_core::remedy::edits::{Edit, Fix, apply};
+use tribunal_core::remedy::edits::{Fix, apply};
 use tribunal_core::remedy::patch::{self, Refusal};
+use tribunal_core::remedy::splice::{Moved, Splice};
 use tribunal_core::remedy::suggestion;
 
 impl Remedies {
@@ -29,10 +30,16 @@ impl Remedies {
         let mut made = Made { outcomes: BTreeMap::new(), tip: None };
         let mut spend = Spend::default();
         let mut tip = pass.head.clone();
+        let mut spliced = Vec::new();
         for item in pass.leaders() {
             let Some(assessment) = pass.assessment(&item.id).filter(|assessment| assessment.decision == Decision::Address) else {
                 continue;
             };
+            if state.request.loops.fixer.as_str() == RULES_AGENT {
+                let outcome = self.fix_by_rules(state, pass, item, &tip, &mut spliced)?;
+                take(&mut made, &mut tip, item, outcome);
+                continue;
+            }
             let (outcome, took) = match self.fix_one(state, case_id, pass, item, assessment, &tip).await? {
                 (Ok(outcome), took) => (outcome, took),
                 // Without anything to show for it the loop must stop; with something, that something is landed first.
@@ -42,11 +49,7 @@ impl Remedies {
                 (Err(trouble), took) => (FixOutcome::Nothing(trouble.words().to_owned()), took),
             };
             spend = spend.plus(took);
-            if let FixOutcome::Made { commit, .. } = &outcome {
-                tip = commit.clone();
-                made.tip = Some(tip.clone());
-            }
-            made.outcomes.insert(item.id.clone(), outcome);
+            take(&mut made, &mut tip, item, outcome);
         }
         if let Some(tip) = &made.tip {
             self.repository.keep(&format!("fix/{}", state.request.run), tip)?;
@@ -64,13 +67,6 @@ impl Remedies {
         tip: &Sha,
     ) -> Result<(Result<FixOutcome, Trouble>, Spend), EngineError> {
         let agent = &state.request.loops.fixer;
-        if agent.as_str() == RULES_AGENT {
-            let outcome = match self.embedded_fix(tip, item) {
-                Some(fix) => self.commit(state, item, &fix, tip)?,
-                None => Err("no rule and no suggestion block says how".to_owned()),
-            };
-            return Ok((Ok(outcome.unwrap_or_else(FixOutcome::Nothing)), Spend::default()));
-        }
         if !matches!(state.request.policy.agents.get(agent).map(AgentConfig::means), Some(Means::Model(..) | Means::Cli(..))) {
             return Ok((Err(no_fixer(agent)), Spend::default()));
         }
@@ -137,32 +133,60 @@ impl Remedies {
         Ok(Ok(FixOutcome::Made { commit, summary, files: paths.into_iter().collect(), lines }))
     }
 
+    /// The embedded fixer. What it does is known line by line for the head that was read; `made` are the changes before this one.
+    fn fix_by_rules(
+        &self,
+        state: &State,
+        pass: &Pass,
+        item: &Item,
+        tip: &Sha,
+        made: &mut Vec<(ItemId, Splice)>,
+    ) -> Result<FixOutcome, EngineError> {
+        let Some((summary, splice)) = self.embedded_fix(&pass.head, item) else {
+            return Ok(FixOutcome::Nothing("no rule and no suggestion block says how".into()));
+        };
+        let moved = match splice.after(made) {
+            Moved::To(moved) => moved,
+            Moved::Done(other) => return Ok(FixOutcome::With { item: other }),
+            Moved::Taken(_) => return Ok(FixOutcome::Nothing("another item's fix changed the same lines in another way".into())),
+        };
+        let edit = self.text_at(tip, &splice.path).and_then(|text| moved.edit(&text));
+        let fix = Fix { summary, edits: edit.into_iter().collect(), cannot: String::new() };
+        let outcome = self.commit(state, item, &fix, tip)?.unwrap_or_else(FixOutcome::Nothing);
+        if matches!(outcome, FixOutcome::Made { .. }) {
+            made.push((item.id.clone(), splice));
+        }
+        Ok(outcome)
+    }
+
     /// What can be fixed without thinking: a suggestion block of the comment, or a rule's own fix at its line.
-    pub(super) fn embedded_fix(&self, tip: &Sha, item: &Item) -> Option<Fix> {
+    pub(super) fn embedded_fix(&self, head: &Sha, item: &Item) -> Option<(String, Splice)> {
         let (path, line) = (item.path.as_ref()?, item.line?);
-        let text = self.text_at(tip, path)?;
+        let text = self.text_at(head, path)?;
+        let range = (item.start_line.unwrap_or(line).min(line), line);
         if let Some(block) = suggestion::suggestion(&item.body)
-            && let Some(edit) = suggestion::edit(&block, path, (line, line), &text)
+            && let Some(splice) = suggestion::splice(&block, path, range, &text)
         {
-            return Some(Fix { summary: format!("Apply the suggestion at {path}"), edits: vec![edit], cannot: String::new() });
+            return Some((format!("Apply the suggestion at {path}"), splice));
         }
         let found = scan(&self.rules, &added(path.as_str(), &text), |_| true).ok()?;
         let here =
-            |start: Option<u32>, end: Option<u32>| start.is_some_and(|start| start <= line && line <= end.unwrap_or(start));
+            |start: Option<u32>, end: Option<u32>| start.is_some_and(|start| start <= range.1 && range.0 <= end.unwrap_or(start));
         let claim = found.claims.iter().find(|claim| claim.fix.is_some() && here(claim.line_start, claim.line_end))?;
         let fix = claim.fix.as_ref()?;
-        let all: Vec<&str> = text.split_inclusive('\n').collect();
-        let old: String = all.get(fix.line_start as usize - 1..fix.line_end as usize)?.concat();
-        let before: String = all[..fix.line_start as usize - 1].concat();
-        let ending = if old.ends_with("\r\n") {
-            "\r\n"
-        } else if old.ends_with('\n') {
-            "\n"
-        } else {
-            ""
-        };
+        let old = text.split_inclusive('\n').nth((fix.line_end as usize).checked_sub(1)?)?;
+        let ending = &old[old.trim_end_matches(['\r', '\n']).len()..];
         let new = if fix.replacement.is_empty() { String::new() } else { format!("{}{ending}", fix.replacement) };
-        let edit = Edit { path: path.clone(), find: format!("{before}{old}"), replace: format!("{before}{new}") };
-        Some(Fix { summary: claim.mitigation.clone(), edits: vec![edit], cannot: String::new() })
+        let splice = Splice { path: path.clone(), first: fix.line_start, last: fix.line_end, text: new };
+        Some((claim.mitigation.clone(), splice))
     }
+}
+
+/// Notes what came of an item; the next one builds on it.
+fn take(made: &mut Made, tip: &mut Sha, item: &Item, outcome: FixOutcome) {
+    if let FixOutcome::Made { commit, .. } = &outcome {
+        *tip = commit.clone();
+        made.tip = Some(commit.clone());
+    }
+    made.outcomes.insert(item.id.clone(), outcome);
 }

@@ -127,7 +127,8 @@ async fn request(kind: LoopKind, args: &LoopArgs, at_hand: &AtHand, setup: &Setu
     loops.once = args.once;
     loops.comment |= args.comment;
     loops.wait = waits(&args.wait, loops.wait);
-    let withheld = withheld(&at_hand.connected, &at_hand.pull, setup).await?;
+    let ours: Vec<&AgentName> = [&loops.fixer, &loops.assessor].into_iter().chain(&loops.checker).collect();
+    let withheld = withheld(&at_hand.connected, &at_hand.pull, setup, &ours).await?;
     Ok(Request {
         run: run_id(),
         engine: env!("CARGO_PKG_VERSION").into(),
@@ -199,7 +200,7 @@ fn items(report: &Report) -> Vec<String> {
     let line = |ended: &Ended| {
         let colour = match &ended.end {
             End::Fixed { .. } | End::Declined { .. } | End::Deferred { .. } | End::NothingAsked => "32",
-            End::LeftOut { .. } => "2",
+            End::LeftOut { .. } | End::AnsweredBefore => "2",
             End::Asked { .. } | End::Open { .. } => "33",
         };
         let (place, author) = (visible_line(&ended.place), visible_line(&ended.author));

@@ -132,3 +132,55 @@ fn what_names_no_pull_request_is_refused() {
     assert!(said.code == 5 && said.stderr.contains("error["), "{said:?}");
     plain.tribunal(&["review", "@"]).ended(2);
 }
+
+const UNSAFE: &str = "import yaml\n\n\ndef load(text):\n    return yaml.load(text)\n";
+
+impl Plain {
+    fn printed(&self, args: &[&str]) -> String {
+        let output = self.command("git").args(args).output().unwrap();
+        String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    }
+}
+
+/// Issue 6: the loop works on a plain repository. A branch that nobody stands on is moved; nobody's files are touched (WL-18).
+#[test]
+fn a_watch_fixes_a_branch_that_nobody_stands_on() {
+    let plain = Plain::new();
+    plain.commit("app.py", UNSAFE, "load");
+    plain.tribunal(&["pr", "open", "--title", "Load"]).ended(0);
+    plain.git(&["checkout", "--quiet", "main"]);
+    plain.tribunal(&["review", "1"]).ended(1);
+    let report = plain.tribunal(&["watch", "1", "--once", "--format", "json"]).ended(0).json();
+    assert_eq!((report["reason"].as_str(), report["resolved"].as_u64()), (Some("clean"), Some(1)), "{report:#}");
+    assert!(plain.printed(&["show", "feature:app.py"]).contains("yaml.safe_load(text)"));
+    assert!(plain.printed(&["log", "-1", "--format=%B", "feature"]).contains("Tribunal-Item: thread:"));
+    assert_eq!((plain.printed(&["status", "--porcelain"]), plain.repository().join("app.py").exists()), (String::new(), false));
+    let thread = plain.shown()["threads"][0].clone();
+    assert!(thread["comments"][1]["body"].as_str().unwrap().starts_with("Fixed in "), "{thread:#}");
+    let before = plain.shown();
+    plain.tribunal(&["watch", "1", "--once"]).ended(0);
+    assert_eq!(plain.shown(), before);
+}
+
+/// WL-18: on a branch that somebody stands on, their files move along if they are clean, and nothing is done if they are not.
+#[test]
+fn a_watch_leaves_uncommitted_work_alone() {
+    let plain = Plain::new();
+    plain.commit("app.py", UNSAFE, "load");
+    plain.tribunal(&["pr", "open", "--title", "Load"]).ended(0);
+    plain.tribunal(&["review", "1"]).ended(1);
+    let (file, head) = (plain.repository().join("app.py"), plain.printed(&["rev-parse", "feature"]));
+    std::fs::write(&file, format!("{UNSAFE}# mine\n")).unwrap();
+    let report = plain.tribunal(&["watch", "1", "--once", "--format", "json"]);
+    assert!(report.code == 5 || report.code == 1, "{report:?}");
+    let report = report.json();
+    assert_eq!(report["reason"], "blocked", "{report:#}");
+    assert!(report["details"]["blocker_reason"].as_str().unwrap().contains("app.py"), "{report:#}");
+    assert_eq!(plain.printed(&["rev-parse", "feature"]), head);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), format!("{UNSAFE}# mine\n"));
+
+    std::fs::write(&file, UNSAFE).unwrap();
+    plain.tribunal(&["watch", "1", "--once"]).ended(0);
+    assert!(std::fs::read_to_string(&file).unwrap().contains("yaml.safe_load(text)"), "the work tree moved along");
+    assert_eq!(plain.printed(&["status", "--porcelain"]), "");
+}

@@ -121,6 +121,7 @@ fn item(id: &str) -> Item {
         url: format!("https://h/{id}"),
         path: Some(format!("src/{id}.rs").as_str().into()),
         line: Some(4),
+        start_line: None,
         priority: None,
         finding: None,
         last_word: format!("{id}.1"),

@@ -14,6 +14,7 @@ pub fn item(voice: Voice, priority: Option<Priority>) -> Item {
         url: "https://forge.example/acme/shop/pull/7#r1".into(),
         path: Some("src/a.py".into()),
         line: Some(4),
+        start_line: None,
         priority,
         finding: None,
         last_word: "1".into(),

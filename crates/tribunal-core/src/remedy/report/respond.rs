@@ -150,7 +150,7 @@ fn section(lines: &mut Vec<String>, header: &str, items: &[(&str, String)]) {
 }
 
 fn counts(report: &Report) -> [(&'static str, String); 4] {
-    let assessed = report.count(|end| !matches!(end, End::LeftOut { .. }));
+    let assessed = report.count(|end| !matches!(end, End::LeftOut { .. } | End::AnsweredBefore));
     [
         ("Threads assessed", assessed.to_string()),
         ("Addressed", report.count(|end| matches!(end, End::Fixed { .. })).to_string()),

@@ -223,7 +223,7 @@ async fn pull_run(args: &ReviewArgs, at_hand: &AtHand, setup: &Setup) -> Result<
         language: language(connected, pull).await,
         brought: None,
         publish: !args.no_publish,
-        withheld: withheld(connected, pull, setup).await?,
+        withheld: withheld(connected, pull, setup, &[]).await?,
     })
 }
 
@@ -236,17 +236,21 @@ async fn language(connected: &Connected, pull: &Pull) -> Option<String> {
     language_of([issue.body.as_str()]).map(str::to_owned)
 }
 
-/// Agents that this author's change is not given to. Nothing is looked up while the rules play alone.
+/// Agents of the panel, and those `besides`, that this author's change is not given to. Nothing is looked up while the rules play alone.
 pub(in crate::commands) async fn withheld(
     connected: &Connected,
     pull: &Pull,
     setup: &Setup,
+    besides: &[&AgentName],
 ) -> Result<BTreeMap<AgentName, String>, Situation> {
     let policy = &setup.policy;
     let playing = policy.panel.values().flatten().flat_map(|player| player.agents());
     let verifier = policy.verify.iter().map(|verify| &verify.agent);
-    let agents: BTreeMap<&AgentName, _> =
-        playing.chain(verifier).filter_map(|name| Some((name, policy.agents.get(name)?.means()))).collect();
+    let agents: BTreeMap<&AgentName, _> = playing
+        .chain(verifier)
+        .chain(besides.iter().copied())
+        .filter_map(|name| Some((name, policy.agents.get(name)?.means())))
+        .collect();
     if agents.values().all(|means| matches!(means, Means::Rules)) || !pull.is_fork {
         return Ok(BTreeMap::new());
     }

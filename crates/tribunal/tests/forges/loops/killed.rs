@@ -1,0 +1,48 @@
+//! A watch that is killed again and again, on a real Gitea server.
+
+use super::super::gitea::town;
+use super::super::town::Said;
+use super::looped;
+use super::remedies::{assert_remedied, talked_about};
+use lossy_proxy::{Harm, LossyProxy, Rule};
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher as _;
+use std::time::Duration;
+
+/// Between one and the next start, at most; a whole pass takes longer.
+const LONGEST: u64 = 2_500;
+
+/// Issue 6: killed at fifty random moments, the watch goes on from where it was: the same end as one that nobody disturbs, nothing said
+/// twice, nothing lost, one report.
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_fifty_times() {
+    let Some((mut town, stage)) = town().await else { return };
+    let direct = town.origin.clone();
+    let proxy = LossyProxy::start(&stage.peer.origin());
+    // Slow enough to be hit between any two writes.
+    proxy.add(Rule::every("POST", "*", Harm::Delay(Duration::from_millis(120))));
+    let mut seed = RandomState::new().hash_one("moments");
+    println!("seed {seed}");
+    let mut killed = 0;
+    while killed < 50 {
+        town.origin = direct.clone();
+        let (number, branch, first) = talked_about(&town).await;
+        town.origin = proxy.origin();
+        let address = town.address(number);
+        let mut reports = Vec::new();
+        while reports.is_empty() && killed < 50 {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let mut child = town.start(&["watch", &address, "--once", "--format", "json"]);
+            std::thread::sleep(Duration::from_millis((seed >> 33) % LONGEST));
+            let _ = child.kill();
+            let said = Said::of(child.wait_with_output().unwrap());
+            killed += usize::from(said.code == -1);
+            reports.extend((!said.stdout.is_empty()).then_some(said));
+        }
+        let said = reports.pop().unwrap_or_else(|| looped(&town, &["watch", &address, "--once"])).ended(1);
+        let report = said.json();
+        assert_eq!(report["reason"], "user-input-required", "{report:#}");
+        assert_eq!(report["items"].as_array().unwrap().len(), 12, "{report:#}");
+        assert_remedied(&town, number, &branch, &first, &report).await;
+    }
+}
