@@ -72,7 +72,7 @@ impl State {
         match self.memory.ends.get(&item.id) {
             Some((last_word, end)) if !item.is_open() || *last_word == item.last_word => end.clone(),
             Some(_) => End::Open { why: "something was said after it was answered".into() },
-            None if !item.is_open() => End::LeftOut { why: "it was answered before".into() },
+            None if !item.is_open() => End::LeftOut { why: "it was answered before, or is not there any more".into() },
             None => End::Open { why: "it was not worked on".into() },
         }
     }
