@@ -34,17 +34,15 @@ fn every_loop_ends_and_keeps_its_word() {
         return;
     }
     let wanted = std::env::var("LOOP_STEPS").ok().and_then(|steps| steps.parse().ok()).unwrap_or(STEPS);
-    let (steps, next) = (AtomicU64::new(0), AtomicU64::new(1));
+    let (steps, ticks, next) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(1));
     let began = Instant::now();
     let work = || {
         let mut reasons: BTreeMap<String, u64> = BTreeMap::new();
         while steps.load(Ordering::Relaxed) < wanted {
             let seed = next.fetch_add(1, Ordering::Relaxed);
-            let Outcome { steps: took, reason } = live(seed).unwrap_or_else(|story| panic!("{story}"));
+            let Outcome { steps: took, ticks: passed, reason } = live(seed).unwrap_or_else(|story| panic!("{story}"));
             steps.fetch_add(took, Ordering::Relaxed);
-            if std::env::var("LOOP_SLOW").is_ok() {
-                println!("{seed} {took} {:?}", began.elapsed());
-            }
+            ticks.fetch_add(passed, Ordering::Relaxed);
             *reasons.entry(reason).or_default() += 1;
         }
         reasons
@@ -62,7 +60,11 @@ fn every_loop_ends_and_keeps_its_word() {
         ends
     });
     let (steps, seeds) = (steps.into_inner(), next.into_inner() - 1);
-    println!("{steps} steps in seeds 1 to {seeds}, {:.1} s; ends: {ends:?}", began.elapsed().as_secs_f64());
+    println!(
+        "{steps} steps and {} ticks of the world in seeds 1 to {seeds}, {:.1} s; ends: {ends:?}",
+        ticks.into_inner(),
+        began.elapsed().as_secs_f64()
+    );
     assert!(steps >= wanted);
     // A simulator that never sees an end proves nothing about it.
     for reason in

@@ -22,7 +22,7 @@ pub use route::Reply;
 use super::review::Spend;
 use super::{Millis, Step};
 use crate::feedback::baseline::{Arm, Baseline, Change, change};
-use crate::feedback::item::{Item, ItemId};
+use crate::feedback::item::{Item, ItemId, Label, Surface};
 use crate::ids::{AgentName, EffectKey, RunId, Sha};
 use crate::policy::config::Policy;
 use crate::policy::loops::{LoopKind, LoopPolicy};
@@ -255,6 +255,9 @@ impl State {
     fn look(&mut self, why: Why, seen: Seen, now: Millis) -> Next {
         let before = self.memory.baseline.replace(seen.baseline.clone());
         self.memory.pull = Some(seen.pull.clone());
+        // A check that fails no more, or has not failed at this commit, is not shown any more. Words stay, shown or not.
+        let checks = self.memory.items.values_mut().filter(|item| matches!(item.surface, Surface::Check { .. }));
+        checks.for_each(|item| item.label = Label::Handled);
         for entry in &seen.items {
             let mut item = entry.item.clone();
             // A fix takes the line away that the item spoke of; where it stood is still worth naming.
@@ -317,3 +320,6 @@ impl Effect {
         EffectKey(format!("{run}/{name}"))
     }
 }
+
+#[cfg(test)]
+mod tests;

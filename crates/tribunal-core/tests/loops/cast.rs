@@ -2,6 +2,7 @@
 
 use super::chance::Chance;
 use super::forge::account;
+use std::sync::LazyLock;
 use tribunal_core::policy::config::{Config, Policy};
 use tribunal_core::policy::loops::{LoopKind, LoopPolicy, Rerequest, ResolvePolicy, WaitPolicy};
 use tribunal_core::policy::span::Span;
@@ -194,11 +195,17 @@ impl Cast {
     }
 }
 
+/// The embedded configuration, which takes long to make.
+static USUAL: LazyLock<(LoopPolicy, LoopPolicy, Policy)> = LazyLock::new(|| {
+    let config = Config::default();
+    let of = |kind| LoopPolicy::new(kind, &config).expect("the usual policy");
+    (of(LoopKind::Watch), of(LoopKind::Respond), Policy::new(&config, &[]).expect("the usual policy"))
+});
+
 /// What the loop is asked to do.
 pub fn request(chance: &mut Chance) -> Request {
     let kind = chance.pick(&[LoopKind::Watch, LoopKind::Respond]);
-    let config = Config::default();
-    let usual = LoopPolicy::new(kind, &config).expect("the usual policy");
+    let usual = if kind == LoopKind::Watch { USUAL.0.clone() } else { USUAL.1.clone() };
     let loops = LoopPolicy {
         reviewer: chance.pick(&["all", "all", "all", "automated", "people", "codex", "alice"]).to_owned(),
         cycles: chance.pick(&[1, 2, 3, 3, 6, 10]),
@@ -224,7 +231,7 @@ pub fn request(chance: &mut Chance) -> Request {
             project: Project { origin: "https://h".into(), path: "acme/shop".into() },
             number: 7,
         },
-        policy: Policy::new(&config, &[]).expect("the usual policy"),
+        policy: USUAL.2.clone(),
         loops,
         withheld: Default::default(),
         nonce: "nonce".into(),

@@ -4,6 +4,7 @@
 //! of the write, whatever the loop believes about it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use tribunal_core::feedback::gather::Said;
 use tribunal_core::findings::anchor::Side;
 use tribunal_core::ids::Sha;
 use tribunal_core::publish::marker::{Disposition, Mark, MarkerKey, ReadMark, read};
@@ -86,6 +87,20 @@ impl Forge {
         }
     }
 
+    pub fn said<'a>(&'a self, talk: &'a Talk, extra: &'a BTreeMap<String, String>) -> Said<'a> {
+        Said {
+            pull: &talk.pull,
+            comments: &talk.comments,
+            reviews: &talk.reviews,
+            threads: &talk.threads,
+            checks: &talk.checks,
+            me: &self.me,
+            case_id: &self.case_id,
+            key: &self.key,
+            extra,
+        }
+    }
+
     pub fn head(&self) -> &Sha {
         &self.talk.pull.head.sha
     }
@@ -158,7 +173,7 @@ impl Forge {
 
     pub fn open_thread(&mut self, by: &Account, path: &str, line: u32, body: String) {
         let id = self.id("t");
-        let comment = self.said(by, body);
+        let comment = self.word(by, body);
         self.talk.threads.push(Thread {
             id,
             path: path.into(),
@@ -173,13 +188,13 @@ impl Forge {
         });
     }
 
-    fn said(&mut self, by: &Account, body: String) -> ThreadComment {
+    fn word(&mut self, by: &Account, body: String) -> ThreadComment {
         let id = self.id("w");
         ThreadComment { url: format!("https://h/{id}"), id, author: by.clone(), body, created_at: String::new(), review: None }
     }
 
     pub fn say_in(&mut self, thread: usize, by: &Account, body: String) {
-        let comment = self.said(by, body);
+        let comment = self.word(by, body);
         self.talk.threads[thread].comments.push(comment);
     }
 

@@ -19,7 +19,6 @@ use tribunal_core::pull::talk::{Thread, ThreadComment};
 use tribunal_core::remedy::answer::{defer_issue, round_summary};
 use tribunal_core::remedy::assess::{Assessment, Checkup, Decision, admit};
 use tribunal_core::remedy::patch::Refusal;
-use tribunal_core::remedy::report::comment::comment;
 
 /// The forge did not answer, or its answer was lost.
 pub struct Fault;
@@ -273,7 +272,7 @@ fn land(world: &mut World, tip: &tribunal_core::ids::Sha, onto: &tribunal_core::
     if !world.forge.push(onto, tip.clone()) {
         return Ok(Input::Landed(Landing::Moved));
     }
-    world.note(format!("pushed {}", &tip.0[36..]));
+    world.note(|| format!("pushed {}", &tip.0[36..]));
     if world.cast.fixer == Fixer::Breaks && world.chance.per_cent(60) {
         let place = pass(state).items.first().and_then(|item| Some((item.path.as_ref()?.to_string(), item.line?)));
         world.break_something(place);
@@ -389,7 +388,7 @@ fn post(world: &mut World, state: &State) -> Result<Input, Fault> {
     reads(world)?;
     let Some(report) = state.report() else { panic!("there is no report") };
     let mark = Mark::Round { run: state.request.run.clone(), cycle: u32::MAX, items: Vec::new() };
-    Ok(Input::Posted(say_once(world, &mark, &comment(report))?))
+    Ok(Input::Posted(say_once(world, &mark, report.reason.word())?))
 }
 
 fn wait(world: &mut World, state: &State, until: Millis, arm: Arm, active: bool) -> Wake {
@@ -418,9 +417,9 @@ fn wait(world: &mut World, state: &State, until: Millis, arm: Arm, active: bool)
         } else {
             failures = 0;
             if looked_at != Some(world.forge.version) || world.is_stale() {
-                let seen = world.look();
+                let now = world.glance();
                 looked_at = (!world.is_stale()).then_some(world.forge.version);
-                match change(baseline, &seen.baseline, arm) {
+                match change(baseline, &now, arm) {
                     Change::Nothing => {}
                     Change::Changed if loops.kind == LoopKind::Respond => {
                         first_activity.get_or_insert(world.now());

@@ -4,7 +4,7 @@ use super::cast::request;
 use super::chance::Chance;
 use super::hands::{pass, run};
 use super::world::World;
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use tribunal_core::feedback::item::ItemId;
 use tribunal_core::feedback::reviewer::Filter;
 use tribunal_core::procedure::remediate::{Effect, Input, Phase, Seen, State, Wake, step};
@@ -15,6 +15,7 @@ use tribunal_core::remedy::report::Report;
 #[derive(Debug)]
 pub struct Outcome {
     pub steps: u64,
+    pub ticks: u64,
     pub reason: String,
 }
 
@@ -23,46 +24,64 @@ const MOST_STEPS: u64 = 3_000;
 /// What the work of passes may take over the total, in milliseconds: a wait is never begun after it, but a pass is finished.
 const SLACK: u64 = 40 * 60_000;
 
+/// What the loop was told last, as far as it matters for how it may end.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Last {
+    Looked,
+    CouldNotLook,
+    Other,
+}
+
 struct Trial {
     world: World,
-    state: State,
+    /// Always there between steps.
+    state: Option<State>,
     steps: u64,
     /// Everything that the loop was ever shown and that is its to answer.
-    shown: BTreeMap<ItemId, ()>,
+    shown: BTreeSet<ItemId>,
     last_seen: Option<Seen>,
-    last_input: String,
+    last_input: Last,
     reports: u32,
 }
 
-/// Lives one seed through. What went wrong is told with the end of its story.
+/// Lives one seed through. Where something goes wrong it is lived again, and its story is told.
 pub fn live(seed: u64) -> Result<Outcome, String> {
+    try_seed(seed, false).or_else(|_| try_seed(seed, true))
+}
+
+fn try_seed(seed: u64, told: bool) -> Result<Outcome, String> {
     let mut chance = Chance::new(seed);
     let request = request(&mut chance);
     let filter: Filter = request.loops.reviewer.parse().expect("a filter");
-    let world = World::new(chance, request.place.case_id(), filter);
+    let mut world = World::new(chance, request.place.case_id(), filter);
+    world.trace = told.then(Vec::new);
     let now = world.now();
     let first = step(None, Input::Start { request: Box::new(request) }, now).expect("a start");
     let mut trial = Trial {
         world,
-        state: first.state,
+        state: Some(first.state),
         steps: 1,
-        shown: BTreeMap::new(),
+        shown: BTreeSet::new(),
         last_seen: None,
-        last_input: String::new(),
+        last_input: Last::Other,
         reports: 0,
     };
     match trial.live(first.effects) {
-        Ok(reason) => Ok(Outcome { steps: trial.steps, reason }),
+        Ok(reason) => Ok(Outcome { steps: trial.steps, ticks: trial.world.ticks, reason }),
         Err(wrong) => {
-            let trace = &trial.world.trace;
+            let trace = trial.world.trace.as_deref().unwrap_or_default();
             let end = trace[trace.len().saturating_sub(60)..].join("\n");
-            let loops = &trial.state.request.loops;
+            let loops = &trial.state().request.loops;
             Err(format!("seed {seed}: {wrong}\n{loops:?}\n{:?}\n{end}\nLOOP_SEED={seed}", trial.world.cast))
         }
     }
 }
 
 impl Trial {
+    fn state(&self) -> &State {
+        self.state.as_ref().expect("a state between steps")
+    }
+
     fn live(&mut self, mut effects: Vec<Effect>) -> Result<String, String> {
         while let Some(effect) = effects.pop() {
             if !effects.is_empty() {
@@ -76,8 +95,8 @@ impl Trial {
                 return Err(format!("it has not ended after {MOST_STEPS} steps"));
             }
         }
-        let Phase::Done(report) = &self.state.phase else {
-            return Err(format!("nothing is left to do in {:?}", self.state.phase));
+        let Phase::Done(report) = &self.state().phase else {
+            return Err(format!("nothing is left to do in {:?}", self.state().phase));
         };
         let report = report.clone();
         self.judge_end(&report)?;
@@ -89,7 +108,11 @@ impl Trial {
         loop {
             let odds = self.world.cast.odds.crash;
             let (dies_before, dies_after) = (self.world.chance.per_cent(odds), self.world.chance.per_cent(odds));
-            let input = if dies_before { None } else { run(&mut self.world, effect, &self.state) };
+            let input = if dies_before {
+                None
+            } else {
+                run(&mut self.world, effect, self.state.as_ref().expect("a state between steps"))
+            };
             match input {
                 Some(input) if !dies_after => return input,
                 Some(_) | None => self.crash(effect),
@@ -99,41 +122,41 @@ impl Trial {
 
     /// Only what is stored lasts.
     fn crash(&mut self, effect: &Effect) {
-        let stored = serde_json::to_string(&self.state).expect("a state can be stored");
+        let stored = serde_json::to_string(self.state()).expect("a state can be stored");
         let state: State = serde_json::from_str(&stored).expect("a stored state can be read");
-        self.state = state.upgrade().expect("its shape is known");
+        self.state = Some(state.upgrade().expect("its shape is known"));
         let away = self.world.chance.pick(&[1_000, 10_000, 300_000]);
-        self.world.note(format!("dies at {effect:?}, for {away} ms"));
+        self.world.note(|| format!("dies at {effect:?}, for {away} ms"));
         self.world.lost_time += away + 120_000;
         self.world.pass_time(away);
     }
 
     fn heed(&mut self, input: &Input) {
+        self.world.note(|| format!("{input:?}").chars().take(110).collect());
         self.last_input = match input {
             Input::Seen(Ok(seen)) => {
                 for entry in seen.items.iter().filter(|entry| entry.in_scope && entry.item.is_open()) {
-                    self.shown.insert(entry.item.id.clone(), ());
+                    if !self.shown.contains(&entry.item.id) {
+                        self.shown.insert(entry.item.id.clone());
+                    }
                 }
                 self.last_seen = Some((**seen).clone());
-                format!("seen {} items at {}", seen.items.len(), &seen.pull.head.0[36..])
+                Last::Looked
             }
-            Input::Seen(Err(_)) => "reading failed".into(),
-            Input::Prepared(Err(_)) => "preparing failed".into(),
-            Input::Woken(Wake::Failed(_)) => "polling failed".into(),
-            other => short(other),
+            Input::Seen(Err(_)) | Input::Prepared(Err(_)) | Input::Woken(Wake::Failed(_)) => Last::CouldNotLook,
+            _ => Last::Other,
         };
-        let note = self.last_input.clone();
-        self.world.note(note);
     }
 
     fn step(&mut self, input: Input) -> Result<Vec<Effect>, String> {
-        let was_over = self.state.report().is_some();
+        let was_over = self.state().report().is_some();
         let now = self.world.now();
-        let done = step(Some(self.state.clone()), input, now).map_err(|error| error.to_string())?;
+        let state = self.state.take();
+        let done = step(state, input, now).map_err(|error| error.to_string())?;
         self.steps += 1;
-        self.state = done.state;
-        self.reports += u32::from(!was_over && self.state.report().is_some());
-        if !was_over && self.state.report().is_some() {
+        self.state = Some(done.state);
+        self.reports += u32::from(!was_over && self.state().report().is_some());
+        if !was_over && self.state().report().is_some() {
             self.judge_stop()?;
         }
         Ok(done.effects)
@@ -144,7 +167,7 @@ impl Trial {
         if let Some(wrong) = self.world.forge.wrongs.first() {
             return Err(wrong.clone());
         }
-        let (memory, loops) = (&self.state.memory, &self.state.request.loops);
+        let (memory, loops) = (&self.state().memory, &self.state().request.loops);
         let ensure = |holds: bool, wrong: &str| if holds { Ok(()) } else { Err(wrong.to_owned()) };
         ensure(memory.cycles <= loops.cycles, "more cycles than allowed")?;
         ensure(memory.passes <= loops.cycles * 4 + 18 + 6, "more passes than allowed")?;
@@ -153,8 +176,8 @@ impl Trial {
         ensure(memory.spend.usage.output <= self.world.spent, "more is said to be spent than was")?;
         let limit = loops.wait.total.as_millis() + self.world.lost_time + SLACK;
         ensure(self.world.elapsed <= limit, "it takes longer than allowed")?;
-        if let Phase::Assessing(_) | Phase::Fixing(_) | Phase::Answering(_) = self.state.phase {
-            let mut ids: Vec<&ItemId> = pass(&self.state).items.iter().map(|item| &item.id).collect();
+        if let Phase::Assessing(_) | Phase::Fixing(_) | Phase::Answering(_) = self.state().phase {
+            let mut ids: Vec<&ItemId> = pass(self.state()).items.iter().map(|item| &item.id).collect();
             let all = ids.len();
             ids.sort();
             ids.dedup();
@@ -165,14 +188,12 @@ impl Trial {
 
     /// The moment it decides to stop: has it looked at what came in while it worked (WL-130)?
     fn judge_stop(&self) -> Result<(), String> {
-        let Some(report) = self.state.report() else { return Ok(()) };
-        let looked = self.last_input.starts_with("seen");
-        let cannot = self.last_input.ends_with("failed");
+        let Some(report) = self.state().report() else { return Ok(()) };
         let over = matches!(report.reason, Reason::PrMerged | Reason::PrClosed);
-        if looked || cannot || over {
+        if self.last_input != Last::Other || over {
             return Ok(());
         }
-        Err(format!("it ends with {} after `{}` without a last look", report.reason, self.last_input))
+        Err(format!("it ends with {} without a last look", report.reason))
     }
 
     /// What the one report says.
@@ -180,19 +201,19 @@ impl Trial {
         if self.reports != 1 {
             return Err(format!("there are {} reports", self.reports));
         }
-        for item in self.shown.keys() {
+        for item in &self.shown {
             if !report.items.iter().any(|ended| ended.item == *item) {
                 return Err(format!("{item} was shown and is not in the report"));
             }
         }
         let again =
-            step(Some(self.state.clone()), Input::Woken(Wake::TimedOut), self.world.now()).map_err(|error| error.to_string())?;
-        if again.state != self.state || !again.effects.is_empty() {
+            step(self.state.clone(), Input::Woken(Wake::TimedOut), self.world.now()).map_err(|error| error.to_string())?;
+        if again.state != *self.state() || !again.effects.is_empty() {
             return Err("it goes on after its end".into());
         }
         self.steps += 1;
         let Some(seen) = &self.last_seen else { return Ok(()) };
-        let memory = &self.state.memory;
+        let memory = &self.state().memory;
         for entry in seen.items.iter().filter(|entry| entry.in_scope && entry.item.is_open()) {
             let ended = report.items.iter().find(|ended| ended.item == entry.item.id);
             let decided = memory.ends.get(&entry.item.id).is_some_and(|(word, _)| *word == entry.item.last_word);
@@ -203,21 +224,16 @@ impl Trial {
                 return Err(format!("{} is open, and the end is clean", entry.item.id));
             }
         }
-        let is_watch = self.state.request.loops.kind == tribunal_core::policy::loops::LoopKind::Watch;
-        if report.reason == Reason::Clean && is_watch && !self.state.request.loops.once && seen.baseline.approvals.is_empty() {
+        let is_watch = self.state().request.loops.kind == tribunal_core::policy::loops::LoopKind::Watch;
+        if report.reason == Reason::Clean && is_watch && !self.state().request.loops.once && seen.baseline.approvals.is_empty() {
             return Err("it ends clean, and nobody approves".into());
         }
         let unfinished = |end: &End| matches!(end, End::Open { .. } | End::Asked { .. });
         if report.reason == Reason::Clean
-            && report.items.iter().any(|ended| self.shown.contains_key(&ended.item) && unfinished(&ended.end))
+            && report.items.iter().any(|ended| self.shown.contains(&ended.item) && unfinished(&ended.end))
         {
             return Err("it ends clean with something unfinished".into());
         }
         Ok(())
     }
-}
-
-fn short(input: &Input) -> String {
-    let text = format!("{input:?}");
-    text.chars().take(110).collect()
 }

@@ -7,7 +7,7 @@ use super::forge::{Forge, Talk, account};
 use std::collections::{BTreeMap, BTreeSet};
 use tribunal_core::feedback::baseline::Baseline;
 use tribunal_core::feedback::dedup::groups;
-use tribunal_core::feedback::gather::{Said, gather};
+use tribunal_core::feedback::gather::gather;
 use tribunal_core::feedback::injection::{Suspicion, scan};
 use tribunal_core::feedback::item::ItemId;
 use tribunal_core::feedback::reviewer::{Filter, approvals_by_reaction, running_by_reaction};
@@ -28,7 +28,10 @@ pub struct World {
     /// Time that the clock took back, and time in which nobody was there to work.
     pub lost_time: u64,
     pub spent: u64,
-    pub trace: Vec<String>,
+    /// How often time went by, and everybody could do something.
+    pub ticks: u64,
+    /// What happened, if somebody wants to know.
+    pub trace: Option<Vec<String>>,
     /// What was last given to the loop, and what in it tries to give orders.
     pub read_head: Option<Sha>,
     pub suspects: BTreeSet<ItemId>,
@@ -40,7 +43,7 @@ pub struct World {
 
 const EPOCH: u64 = 1_700_000_000_000;
 const FILES: [&str; 2] = ["src/cart.rs", "src/till.rs"];
-pub const CODE: &str = "fn total(cart: &Cart) -> Money {\n    cart.sum()\n}\n";
+pub const CODE: &str = "cart.sum()";
 const REMARKS: [&str; 6] = [
     "The file handle is never closed",
     "![P1 Badge](https://img.shields.io/badge/P1-orange) This overflows when the cart is empty",
@@ -63,7 +66,8 @@ impl World {
             skew: 0,
             lost_time: 0,
             spent: 0,
-            trace: vec![],
+            ticks: 0,
+            trace: None,
             read_head: None,
             suspects: BTreeSet::new(),
             stale: None,
@@ -80,31 +84,35 @@ impl World {
         (EPOCH + self.elapsed).saturating_add_signed(self.skew)
     }
 
-    pub fn note(&mut self, what: String) {
-        if self.trace.len() > 4_000 {
-            self.trace.drain(..2_000);
+    pub fn note(&mut self, what: impl FnOnce() -> String) {
+        let seconds = self.elapsed / 1000;
+        if let Some(trace) = &mut self.trace {
+            trace.push(format!("{seconds:>7}s {}", what()));
         }
-        self.trace.push(format!("{:>7}s {what}", self.elapsed / 1000));
     }
 
     /// Time goes by, and the world with it.
     pub fn pass_time(&mut self, millis: u64) {
         self.elapsed += millis;
+        self.ticks += 1;
         let odds = self.cast.odds;
         if self.chance.per_cent(odds.jump) {
             let by = self.chance.pick(&[-600_000, -5_000, 30_000, 1_200_000_i64]);
             self.skew += by;
             self.lost_time += u64::try_from(-by).unwrap_or(0);
-            self.note(format!("the clock jumps by {by} ms"));
+            self.note(|| format!("the clock jumps by {by} ms"));
         }
         if self.forge.is_open() {
             if self.chance.per_cent(odds.lag) {
                 let until = self.elapsed + self.chance.pick(&[10_000, 90_000]);
                 self.stale = Some((until, self.forge.talk.clone()));
             }
-            self.everybody_acts();
+            // In a second little is said; but something may be, between any two things that we do.
+            if millis >= 10_000 || self.chance.per_cent(15) {
+                self.everybody_acts();
+            }
             if self.chance.per_cent(odds.push) {
-                self.note("somebody pushes".into());
+                self.note(|| "somebody pushes".into());
                 self.forge.push_by_other();
             }
             if self.chance.per_cent(odds.ci) {
@@ -113,7 +121,7 @@ impl World {
             }
             if self.chance.per_cent(odds.close) {
                 let state = self.chance.pick(&[PullState::Closed, PullState::Merged]);
-                self.note(format!("it is {}", state.word()));
+                self.note(|| format!("it is {}", state.word()));
                 self.forge.talk.pull.state = state;
                 self.forge.version += 1;
             }
@@ -127,7 +135,7 @@ impl World {
                 let before = self.forge.version;
                 self.act(critic);
                 if self.forge.version != before {
-                    self.note(format!("{} ({:?})", critic.who.login, critic.temper));
+                    self.note(|| format!("{} ({:?})", critic.who.login, critic.temper));
                 }
             }
         }
@@ -189,7 +197,7 @@ impl World {
                 _ => self.open_thread(&who, said as usize),
             },
             Temper::Floods if said == 1 => {
-                let many = self.chance.pick(&[5, 5, 5, 10, 50]);
+                let many = if self.chance.per_cent(5) { 50 } else { 5 };
                 for n in 0..many {
                     match n % 3 {
                         0 => drop(self.forge.comment(&who, format!("Please look at point {n} again"), at)),
@@ -281,6 +289,18 @@ impl World {
         seen
     }
 
+    /// What a poll compares: the same, without making items of it.
+    pub fn glance(&mut self) -> Baseline {
+        let is_plain = self.stale.is_none() && self.cache.as_ref().is_none_or(|(version, _)| *version != self.forge.version);
+        if is_plain { self.baseline(&self.forge.talk) } else { self.look().baseline }
+    }
+
+    fn baseline(&self, talk: &Talk) -> Baseline {
+        let extra = BTreeMap::new();
+        let by_reaction = approvals_by_reaction(&talk.reactions, &self.forge.me, &extra);
+        Baseline::of(&self.forge.said(talk, &extra), &by_reaction, &self.filter)
+    }
+
     pub fn is_stale(&self) -> bool {
         self.stale.is_some()
     }
@@ -302,19 +322,9 @@ impl World {
     fn seen(&mut self, talk: &Talk) -> Seen {
         let extra = BTreeMap::new();
         let forge = &self.forge;
-        let said = Said {
-            pull: &talk.pull,
-            comments: &talk.comments,
-            reviews: &talk.reviews,
-            threads: &talk.threads,
-            checks: &talk.checks,
-            me: &forge.me,
-            case_id: &forge.case_id,
-            key: &forge.key,
-            extra: &extra,
-        };
+        let said = forge.said(talk, &extra);
         let gathered = gather(&said);
-        let by_reaction = approvals_by_reaction(&talk.reactions, &forge.me, &extra);
+        let baseline = self.baseline(talk);
         let scanned = &mut self.scanned;
         let mut scan_once = |raw: &String| {
             scanned.entry(raw.clone()).or_insert_with(|| if raw.contains("nstructions") { scan(raw) } else { None }).clone()
@@ -339,7 +349,7 @@ impl World {
                 branch: talk.pull.head.branch.clone(),
                 base: talk.pull.base.branch.clone(),
             },
-            baseline: Baseline::of(&said, &by_reaction, &self.filter),
+            baseline,
             groups: groups(&gathered.items),
             running,
             quota: quota.map(|notice| format!("{} is out of quota", notice.by.login)),
