@@ -120,7 +120,8 @@ impl Repository {
         let mut flag = std::ffi::OsString::from("--prefix=");
         flag.push(prefix);
         let mut checkout = self.with_index(&index);
-        checkout.args(["checkout-index", "--all", "--quiet"]).arg(flag);
+        // A clone of our own has no work tree, and git wants one.
+        checkout.args(["checkout-index", "--all", "--quiet"]).arg(flag).env("GIT_WORK_TREE", into);
         Self::checked(Some(&"checkout-index".into()), output(checkout, None)?)?;
         Ok(())
     }

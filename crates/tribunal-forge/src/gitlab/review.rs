@@ -1,6 +1,6 @@
 //! Reviews and threads, put together from what GitLab has instead: drafts, approvals, marked notes and discussions.
 
-use super::wire::{Discussion, Note};
+use super::wire::{DiffVersion, Discussion, Note};
 use super::{GitLab, summary};
 use crate::http::client::segment;
 use crate::port::{Answered, Resolve, ReviewPull};
@@ -42,8 +42,13 @@ impl ReviewPull for GitLab {
                 url: self.note_url(number, note.id),
             });
         }
+        let versions: Vec<DiffVersion> = match approvals.approved_by.is_empty() {
+            true => Vec::new(),
+            false => self.list(&self.of_request(number, "/versions"), "the diff's versions").await?,
+        };
         for approval in approvals.approved_by {
             let author = self.account(&approval.user).await;
+            let commit = approval.approved_at.as_deref().and_then(|at| head_at(&versions, at));
             if author.is(&me) && told_by_note {
                 continue;
             }
@@ -52,7 +57,7 @@ impl ReviewPull for GitLab {
                 author,
                 state: ReviewState::Approved,
                 body: String::new(),
-                commit: None,
+                commit,
                 submitted_at: approval.approved_at.unwrap_or_default(),
                 url: self.request_url(number),
             });
@@ -171,4 +176,10 @@ impl GitLab {
             comments,
         })
     }
+}
+
+/// An approval names no commit; the version that was there when it was given does. Times that are not written alike tell nothing.
+fn head_at(versions: &[DiffVersion], at: &str) -> Option<Sha> {
+    let before = versions.iter().filter(|version| version.created_at.len() == at.len() && version.created_at.as_str() <= at);
+    before.max_by(|one, other| one.created_at.cmp(&other.created_at)).map(|version| version.head_commit_sha.clone())
 }

@@ -69,6 +69,8 @@ pub struct DiffVersion {
     pub base_commit_sha: Sha,
     pub start_commit_sha: Sha,
     pub head_commit_sha: Sha,
+    #[serde(default)]
+    pub created_at: String,
 }
 
 #[derive(Debug, Deserialize)]
