@@ -316,7 +316,7 @@ fn escalations_wait_for_the_fixes() {
 #[test]
 fn a_grave_decline_is_answered_and_told() {
     let grave = Item { priority: Some(crate::findings::scale::Priority::P1), ..item("a") };
-    let answering = Loop::watch(&[grave.clone()]).assessed(&[(&grave, Decision::Decline)]);
+    let answering = Loop::watch(std::slice::from_ref(&grave)).assessed(&[(&grave, Decision::Decline)]);
     let Phase::Answering(pass) = &answering.state.phase else { panic!("{:?}", answering.state.phase) };
     let replies = answering.state.replies(pass);
     assert_eq!((replies[0].words.as_str(), replies[0].resolve), ("Declined: so it is.", false));
@@ -327,7 +327,8 @@ fn a_grave_decline_is_answered_and_told() {
 #[test]
 fn the_last_cycle_ends_it() {
     let a = item("a");
-    let ended = Loop::of(LoopKind::Watch, |loops| loops.cycles = 1).begins(&[a.clone()]).repairs(&a).answered(&[(&a, SAID)]);
+    let ended =
+        Loop::of(LoopKind::Watch, |loops| loops.cycles = 1).begins(std::slice::from_ref(&a)).repairs(&a).answered(&[(&a, SAID)]);
     assert_eq!((ended.reason(), ended.ended().cycles), (Reason::MaxCyclesReached, 1));
 }
 
@@ -335,9 +336,9 @@ fn the_last_cycle_ends_it() {
 #[test]
 fn a_productive_cycle_buys_time() {
     let a = item("a");
-    let waiting = Loop::watch(&[a.clone()]).at(50 * MINUTE).repairs(&a).answered(&[(&a, SAID)]);
+    let waiting = Loop::watch(std::slice::from_ref(&a)).at(50 * MINUTE).repairs(&a).answered(&[(&a, SAID)]);
     assert_eq!(waiting.waits(), (110 * MINUTE, Arm::Initial, false));
-    let late = Loop::watch(&[a.clone()]).at(100 * MINUTE).repairs(&a).answered(&[(&a, SAID)]);
+    let late = Loop::watch(std::slice::from_ref(&a)).at(100 * MINUTE).repairs(&a).answered(&[(&a, SAID)]);
     assert_eq!(late.waits().0, 120 * MINUTE);
 }
 
@@ -345,7 +346,7 @@ fn a_productive_cycle_buys_time() {
 #[test]
 fn the_baseline_is_what_the_pass_saw() {
     let a = item("a");
-    let waiting = Loop::watch(&[a.clone()]).repairs(&a).answered(&[(&a, SAID)]);
+    let waiting = Loop::watch(std::slice::from_ref(&a)).repairs(&a).answered(&[(&a, SAID)]);
     assert_eq!(waiting.state.memory.baseline, Some(baseline("2222222", &[a])));
 }
 
@@ -353,7 +354,7 @@ fn the_baseline_is_what_the_pass_saw() {
 #[test]
 fn what_does_not_validate_is_not_pushed() {
     let a = item("a");
-    let validating = || Loop::watch(&[a.clone()]).assessed(&[(&a, Decision::Address)]).fixed(&[(&a, made())]);
+    let validating = || Loop::watch(std::slice::from_ref(&a)).assessed(&[(&a, Decision::Address)]).fixed(&[(&a, made())]);
     assert!(validating().asks_to("validate"));
     let command = || "cargo test".to_owned();
     for bad in [
@@ -375,14 +376,14 @@ fn what_does_not_validate_is_not_pushed() {
 #[test]
 fn a_moved_branch_throws_the_pass_away() {
     let a = item("a");
-    let mut at_work = Loop::watch(&[a.clone()]);
+    let mut at_work = Loop::watch(std::slice::from_ref(&a));
     for _ in 0..MAX_DISCARDS {
         let landing = at_work.assessed(&[(&a, Decision::Address)]).fixed(&[(&a, made())]);
         let landing = landing.told(Input::Validated(Validation::Passed));
         assert!(matches!(&landing.asks[..], [Effect::Land { onto, .. }] if onto.0 == HEAD));
         at_work = landing.told(Input::Landed(Landing::Moved));
         assert!(at_work.asks_to("read") && at_work.state.memory.commits.is_empty());
-        at_work = at_work.told(saw(&[a.clone()]));
+        at_work = at_work.told(saw(std::slice::from_ref(&a)));
     }
     let landing = at_work.assessed(&[(&a, Decision::Address)]).fixed(&[(&a, made())]).told(Input::Validated(Validation::Passed));
     assert_eq!(landing.told(Input::Landed(Landing::Moved)).reason(), Reason::Blocked);
@@ -392,7 +393,7 @@ fn a_moved_branch_throws_the_pass_away() {
 #[test]
 fn refused_fixes_are_told_to_a_person() {
     let a = item("a");
-    let fixing = || Loop::watch(&[a.clone()]).assessed(&[(&a, Decision::Address)]);
+    let fixing = || Loop::watch(std::slice::from_ref(&a)).assessed(&[(&a, Decision::Address)]);
     let destructive = Refusal::Destructive { category: 3, path: "src/a.rs".into(), why: "a test is taken out".into() };
     let ended = fixing().fixed(&[(&a, FixOutcome::Refused(destructive))]);
     assert_eq!(ended.reason(), Reason::Blocked);
@@ -406,7 +407,7 @@ fn refused_fixes_are_told_to_a_person() {
 #[test]
 fn a_failed_reply_blocks_and_a_failed_resolve_does_not() {
     let a = item("a");
-    let answering = || Loop::watch(&[a.clone()]).repairs(&a);
+    let answering = || Loop::watch(std::slice::from_ref(&a)).repairs(&a);
     let failed = answering().answered(&[(&a, AnswerOutcome::Failed("403".into()))]);
     assert_eq!(failed.reason(), Reason::Blocked);
     let open = answering().answered(&[(&a, AnswerOutcome::NotResolved("403".into()))]);
@@ -419,7 +420,7 @@ fn a_failed_reply_blocks_and_a_failed_resolve_does_not() {
 #[test]
 fn a_summary_that_failed_blocks() {
     let a = Item { surface: Surface::Comment { id: "a".into() }, ..item("a") };
-    let answering = Loop::watch(&[a.clone()]).repairs(&a);
+    let answering = Loop::watch(std::slice::from_ref(&a)).repairs(&a);
     let Phase::Answering(pass) = &answering.state.phase else { panic!("{:?}", answering.state.phase) };
     assert!(answering.state.needs_summary(&answering.state.replies(pass)));
     let outcomes = BTreeMap::from([(a.id.clone(), AnswerOutcome::Said { resolved: false })]);
@@ -431,7 +432,7 @@ fn a_summary_that_failed_blocks() {
 #[test]
 fn a_place_comes_before_the_promise() {
     let a = item("a");
-    let homing = || Loop::watch(&[a.clone()]).assessed(&[(&a, Decision::Defer)]);
+    let homing = || Loop::watch(std::slice::from_ref(&a)).assessed(&[(&a, Decision::Defer)]);
     assert!(homing().asks_to("home"));
     let homed = homing().told(Input::Homed(BTreeMap::from([(a.id.clone(), Ok("#12".into()))])));
     let Phase::Answering(pass) = &homed.state.phase else { panic!("{:?}", homed.state.phase) };
@@ -444,7 +445,7 @@ fn a_place_comes_before_the_promise() {
 #[test]
 fn the_same_finding_is_not_fixed_for_ever() {
     let a = item("a");
-    let mut at_work = Loop::of(LoopKind::Watch, |loops| loops.cycles = 9).begins(&[a.clone()]);
+    let mut at_work = Loop::of(LoopKind::Watch, |loops| loops.cycles = 9).begins(std::slice::from_ref(&a));
     for word in 2..4 {
         let back = again(&a, word);
         at_work = at_work.repairs(&a).answered(&[(&a, SAID)]);
@@ -468,24 +469,24 @@ fn after_the_report_nothing_happens() {
 fn only_respond_asks_again() {
     let a = item("a");
     let at_once = |kind| Loop::of(kind, |loops| loops.wait.settle = crate::policy::span::Span::seconds(0));
-    let asking = at_once(LoopKind::Respond).begins(&[a.clone()]).repairs(&a).answered(&[(&a, SAID)]);
+    let asking = at_once(LoopKind::Respond).begins(std::slice::from_ref(&a)).repairs(&a).answered(&[(&a, SAID)]);
     assert!(asking.asks_to("ask-again"));
     let waiting = asking.told(Input::AskedAgain(Ok(())));
     assert!(waiting.asks_to("wait"));
     assert_eq!(waiting.state.memory.asked_at, Some("2222222".into()));
-    assert!(at_once(LoopKind::Watch).begins(&[a.clone()]).repairs(&a).answered(&[(&a, SAID)]).asks_to("wait"));
+    assert!(at_once(LoopKind::Watch).begins(std::slice::from_ref(&a)).repairs(&a).answered(&[(&a, SAID)]).asks_to("wait"));
     let silent = Loop::of(LoopKind::Respond, |loops| {
         loops.wait.settle = crate::policy::span::Span::seconds(0);
         loops.rerequest = Rerequest::Never;
     });
-    assert!(silent.begins(&[a.clone()]).repairs(&a).answered(&[(&a, SAID)]).asks_to("wait"));
+    assert!(silent.begins(std::slice::from_ref(&a)).repairs(&a).answered(&[(&a, SAID)]).asks_to("wait"));
 }
 
 /// RL-8, RL-15, RL-26: `respond` lets the conversation settle before it works on what is open.
 #[test]
 fn respond_waits_until_it_settles() {
     let a = item("a");
-    let waiting = Loop::of(LoopKind::Respond, |_| {}).begins(&[a.clone()]);
+    let waiting = Loop::of(LoopKind::Respond, |_| {}).begins(std::slice::from_ref(&a));
     assert!(waiting.waits().2);
     assert!(waiting.told(woke(Change::Changed)).told(saw(&[a])).asks_to("assess"));
 }
@@ -506,7 +507,7 @@ fn respond_ends_on_a_review_without_threads() {
 #[test]
 fn the_fourth_rejection_ends_it() {
     let a = item("a");
-    let mut at_work = Loop::of(LoopKind::Watch, |loops| loops.checker = Some("other".into())).begins(&[a.clone()]);
+    let mut at_work = Loop::of(LoopKind::Watch, |loops| loops.checker = Some("other".into())).begins(std::slice::from_ref(&a));
     for rejections in 1..=3 {
         at_work = at_work.assessed(&[(&a, Decision::Address)]);
         assert!(at_work.asks_to("check"));
@@ -523,7 +524,7 @@ fn the_fourth_rejection_ends_it() {
 #[test]
 fn without_a_fix_the_answer_is_next() {
     let a = item("a");
-    assert!(Loop::watch(&[a.clone()]).assessed(&[(&a, Decision::Decline)]).asks_to("answer"));
+    assert!(Loop::watch(std::slice::from_ref(&a)).assessed(&[(&a, Decision::Decline)]).asks_to("answer"));
 }
 
 /// RL-34: an item that nobody assessed is a question, never a silent pass.
