@@ -181,7 +181,7 @@ impl Cast {
         let mut odds = |often: u64| if chance.per_cent(50) { 0 } else { chance.pick(&[1, 3, often]) };
         let odds = Odds {
             crash: odds(25),
-            read_fails: odds(40),
+            read_fails: odds(20),
             write_lost: odds(40),
             lag: odds(40),
             shuffled: odds(50),
@@ -218,7 +218,7 @@ pub fn request(chance: &mut Chance) -> Request {
         },
         resolve: chance.pick(&[ResolvePolicy::Never, ResolvePolicy::Addressed, ResolvePolicy::Always, usual.resolve]),
         rerequest: chance.pick(&[Rerequest::Never, Rerequest::Mention, Rerequest::Reviewer, usual.rerequest]),
-        comment: chance.per_cent(30),
+        comment: chance.per_cent(20),
         checker: chance.per_cent(40).then(|| "checker".into()),
         validate: if chance.per_cent(50) { vec!["make test".into()] } else { vec![] },
         ..usual

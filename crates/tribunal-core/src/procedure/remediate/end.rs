@@ -61,7 +61,7 @@ impl State {
         report.spend = Spending {
             calls: memory.spend.calls,
             tokens: memory.spend.usage.total_input() + memory.spend.usage.output,
-            cost: memory.spend.cost.clone(),
+            cost: memory.spend.cost,
         };
         report
     }
