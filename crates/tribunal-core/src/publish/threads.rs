@@ -55,11 +55,11 @@ fn own_findings<'a>(thread: &'a Thread, me: &Account, case_id: &str, marker_key:
     let mut found: Vec<OwnThread<'a>> = Vec::new();
     for (comment, mark) in thread.comments.iter().zip(&marks) {
         let Some(ReadMark { mark: Mark::Finding { key, id, .. }, seal }) = mark else { continue };
-        let answers = marks.iter().flatten().filter_map(|mark| match &mark.mark {
+        let mut answers = marks.iter().flatten().filter_map(|mark| match &mark.mark {
             Mark::Answer { id: of, says, .. } if of == id => Some(*says),
             _ => None,
         });
-        let (key, id, seal, said) = (key.clone(), *id, *seal, answers.last());
+        let (key, id, seal, said) = (key.clone(), *id, *seal, answers.next_back());
         found.push(OwnThread { thread, comment, others_here: Vec::new(), key, id, seal, said, has_others });
     }
     let keys: Vec<FindingKey> = found.iter().map(|own| own.key.clone()).collect();

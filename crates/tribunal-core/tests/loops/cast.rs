@@ -180,7 +180,7 @@ impl Cast {
         // Half of the worlds are kind, so that what goes on for long is seen too.
         let mut odds = |often: u64| if chance.per_cent(50) { 0 } else { chance.pick(&[1, 3, often]) };
         let odds = Odds {
-            crash: odds(25),
+            crash: odds(10),
             read_fails: odds(20),
             write_lost: odds(40),
             lag: odds(40),
@@ -199,7 +199,9 @@ impl Cast {
 static USUAL: LazyLock<(LoopPolicy, LoopPolicy, Policy)> = LazyLock::new(|| {
     let config = Config::default();
     let of = |kind| LoopPolicy::new(kind, &config).expect("the usual policy");
-    (of(LoopKind::Watch), of(LoopKind::Respond), Policy::new(&config, &[]).expect("the usual policy"))
+    // Agents are played by the hands; what they would be costs time in every state that is stored.
+    let policy = Policy::new(&config, &[]).expect("the usual policy");
+    (of(LoopKind::Watch), of(LoopKind::Respond), Policy { agents: Default::default(), panel: Default::default(), ..policy })
 });
 
 /// What the loop is asked to do.

@@ -145,7 +145,7 @@ impl Trial {
                 }
                 let open = seen.items.iter().filter(|entry| entry.in_scope && entry.item.is_open());
                 self.open = open.map(|entry| (entry.item.id.clone(), entry.item.last_word.clone())).collect();
-                self.approved = !!self.approved;
+                self.approved = !seen.baseline.approvals.is_empty();
                 Last::Looked
             }
             Input::Seen(Err(_)) | Input::Prepared(Err(_)) | Input::Woken(Wake::Failed(_)) => Last::CouldNotLook,
