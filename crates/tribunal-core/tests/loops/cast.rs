@@ -180,8 +180,8 @@ impl Cast {
         // Half of the worlds are kind, so that what goes on for long is seen too.
         let mut odds = |often: u64| if chance.per_cent(50) { 0 } else { chance.pick(&[1, 3, often]) };
         let odds = Odds {
-            crash: odds(25),
-            read_fails: odds(40),
+            crash: odds(10),
+            read_fails: odds(20),
             write_lost: odds(40),
             lag: odds(40),
             shuffled: odds(50),
@@ -199,7 +199,9 @@ impl Cast {
 static USUAL: LazyLock<(LoopPolicy, LoopPolicy, Policy)> = LazyLock::new(|| {
     let config = Config::default();
     let of = |kind| LoopPolicy::new(kind, &config).expect("the usual policy");
-    (of(LoopKind::Watch), of(LoopKind::Respond), Policy::new(&config, &[]).expect("the usual policy"))
+    // Agents are played by the hands; what they would be costs time in every state that is stored.
+    let policy = Policy::new(&config, &[]).expect("the usual policy");
+    (of(LoopKind::Watch), of(LoopKind::Respond), Policy { agents: Default::default(), panel: Default::default(), ..policy })
 });
 
 /// What the loop is asked to do.
@@ -218,7 +220,7 @@ pub fn request(chance: &mut Chance) -> Request {
         },
         resolve: chance.pick(&[ResolvePolicy::Never, ResolvePolicy::Addressed, ResolvePolicy::Always, usual.resolve]),
         rerequest: chance.pick(&[Rerequest::Never, Rerequest::Mention, Rerequest::Reviewer, usual.rerequest]),
-        comment: chance.per_cent(30),
+        comment: chance.per_cent(20),
         checker: chance.per_cent(40).then(|| "checker".into()),
         validate: if chance.per_cent(50) { vec!["make test".into()] } else { vec![] },
         ..usual

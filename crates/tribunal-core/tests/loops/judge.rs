@@ -7,7 +7,7 @@ use super::world::World;
 use std::collections::BTreeSet;
 use tribunal_core::feedback::item::ItemId;
 use tribunal_core::feedback::reviewer::Filter;
-use tribunal_core::procedure::remediate::{Effect, Input, Phase, Seen, State, Wake, step};
+use tribunal_core::procedure::remediate::{Effect, Input, Phase, State, Wake, step};
 use tribunal_core::remedy::end::End;
 use tribunal_core::remedy::ladder::Reason;
 use tribunal_core::remedy::report::Report;
@@ -39,7 +39,9 @@ struct Trial {
     steps: u64,
     /// Everything that the loop was ever shown and that is its to answer.
     shown: BTreeSet<ItemId>,
-    last_seen: Option<Seen>,
+    /// What is open in the last look, with its last word.
+    open: Vec<(ItemId, String)>,
+    approved: bool,
     last_input: Last,
     reports: u32,
 }
@@ -62,7 +64,8 @@ fn try_seed(seed: u64, told: bool) -> Result<Outcome, String> {
         state: Some(first.state),
         steps: 1,
         shown: BTreeSet::new(),
-        last_seen: None,
+        open: Vec::new(),
+        approved: false,
         last_input: Last::Other,
         reports: 0,
     };
@@ -140,7 +143,9 @@ impl Trial {
                         self.shown.insert(entry.item.id.clone());
                     }
                 }
-                self.last_seen = Some((**seen).clone());
+                let open = seen.items.iter().filter(|entry| entry.in_scope && entry.item.is_open());
+                self.open = open.map(|entry| (entry.item.id.clone(), entry.item.last_word.clone())).collect();
+                self.approved = !seen.baseline.approvals.is_empty();
                 Last::Looked
             }
             Input::Seen(Err(_)) | Input::Prepared(Err(_)) | Input::Woken(Wake::Failed(_)) => Last::CouldNotLook,
@@ -212,20 +217,19 @@ impl Trial {
             return Err("it goes on after its end".into());
         }
         self.steps += 1;
-        let Some(seen) = &self.last_seen else { return Ok(()) };
         let memory = &self.state().memory;
-        for entry in seen.items.iter().filter(|entry| entry.in_scope && entry.item.is_open()) {
-            let ended = report.items.iter().find(|ended| ended.item == entry.item.id);
-            let decided = memory.ends.get(&entry.item.id).is_some_and(|(word, _)| *word == entry.item.last_word);
+        for (item, last_word) in &self.open {
+            let ended = report.items.iter().find(|ended| ended.item == *item);
+            let decided = memory.ends.get(item).is_some_and(|(word, _)| word == last_word);
             if ended.is_some_and(|ended| ended.end.is_settled()) && !decided {
-                return Err(format!("{} has words that nobody answered, and is said to be settled", entry.item.id));
+                return Err(format!("{item} has words that nobody answered, and is said to be settled"));
             }
             if report.reason == Reason::Clean && !decided {
-                return Err(format!("{} is open, and the end is clean", entry.item.id));
+                return Err(format!("{item} is open, and the end is clean"));
             }
         }
         let is_watch = self.state().request.loops.kind == tribunal_core::policy::loops::LoopKind::Watch;
-        if report.reason == Reason::Clean && is_watch && !self.state().request.loops.once && seen.baseline.approvals.is_empty() {
+        if report.reason == Reason::Clean && is_watch && !self.state().request.loops.once && !self.approved {
             return Err("it ends clean, and nobody approves".into());
         }
         let unfinished = |end: &End| matches!(end, End::Open { .. } | End::Asked { .. });

@@ -178,7 +178,7 @@ impl World {
                 self.forge.open_thread(&who, FILES[0], 6, words);
             }
             Temper::Oscillates if new_head => {
-                let words = if said % 2 == 0 { "Use a map here" } else { "Do not use a map here" };
+                let words = if said.is_multiple_of(2) { "Use a map here" } else { "Do not use a map here" };
                 self.forge.open_thread(&who, FILES[0], 11, words.into());
             }
             Temper::Invents if new_head => {
@@ -232,7 +232,7 @@ impl World {
                 _ => self.forge.review(&who, ReviewState::Commented, ORDER, at),
             },
             Temper::Edits if said == 1 => drop(self.forge.comment(&who, "Please rename it".into(), at)),
-            Temper::Edits if said % 3 == 0 => {
+            Temper::Edits if said.is_multiple_of(3) => {
                 if let Some(own) = self.forge.talk.comments.iter_mut().find(|comment| comment.author.is(&who)) {
                     own.body = format!("Please rename it, version {said}");
                     self.forge.version += 1;
