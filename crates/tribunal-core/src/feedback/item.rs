@@ -20,7 +20,7 @@ impl fmt::Display for ItemId {
 
 /// Where it was said, which is how it is answered (WL-39, WL-80). Stored beside the fields of an item, so its names are its own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "surface", rename_all = "kebab-case")]
+#[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Surface {
     /// A conversation on a line or a file: a reply, and resolving it.
     Thread {
@@ -76,7 +76,6 @@ pub enum Label {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Item {
     pub id: ItemId,
-    #[serde(flatten)]
     pub surface: Surface,
     pub author: Account,
     pub voice: Voice,
@@ -115,6 +114,28 @@ impl Item {
             (Some(path), None, _) => path.to_string(),
             (None, _, Surface::Check { name }) => name.clone(),
             (None, _, _) => "the pull request".to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples::{item, person};
+    use super::*;
+
+    /// CF-8: a loop is stored with its items, and goes on from them.
+    #[test]
+    fn what_is_stored_reads_back() {
+        let surfaces = [
+            Surface::Thread { id: "1".into() },
+            Surface::Comment { id: "2".into() },
+            Surface::Review { id: "3".into() },
+            Surface::Check { name: "ci".into() },
+        ];
+        for surface in surfaces {
+            let stored = Item { surface, ..item("thread:1", &person("alice"), Voice::Person, "a.py", 3, "Why?") };
+            let text = serde_json::to_string(&stored).unwrap();
+            assert_eq!(serde_json::from_str::<Item>(&text).unwrap(), stored, "{text}");
         }
     }
 }

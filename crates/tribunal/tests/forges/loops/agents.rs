@@ -37,13 +37,13 @@ pub fn word(item: &str, decision: &str, evidence: &str) -> Value {
 /// A script that assesses, and makes these fixes: item, file, what to find, what to put there.
 pub fn script(words: Vec<Value>, fixes: &[(String, &str, &str, &str)]) -> Script {
     let assessed = Matcher::any().own_contains("Assess every item above");
-    let mut script = Script::always(Reply::Json(json!({ "cannot": "nobody told me how" })))
+    let mut script = Script::always(Reply::Json(json!({ "summary": "", "edits": [], "cannot": "nobody told me how" })))
         .key(KEY)
         .rule(assessed, Reply::Json(json!({ "assessments": words })));
     for (item, path, find, replace) in fixes {
         let asked = Matcher::any().contains(format!("# Item `{item}`")).own_contains("Make the fix");
         let edits = json!([{ "path": path, "find": find, "replace": replace }]);
-        script = script.rule(asked, Reply::Json(json!({ "summary": format!("Change {path}"), "edits": edits })));
+        script = script.rule(asked, Reply::Json(json!({ "summary": format!("Change {path}"), "edits": edits, "cannot": "" })));
     }
     script
 }
@@ -63,7 +63,7 @@ async fn remedied(town: &Town, agent: impl FnOnce(&ModelServer) -> String) {
         let of_panel: Vec<Thread> = threads.iter().filter(|thread| thread.comments[0].author.login == me).cloned().collect();
         item(&of_panel, line)
     };
-    let (yaml, decimal, fast) = (by_panel("YAML"), by_panel("Decimal"), by_panel("Identity"));
+    let (yaml, decimal, fast) = (by_panel("py-yaml-unsafe-load"), by_panel("py-decimal-from-float"), by_panel("py-is-with-literal"));
     let (limit, spelling, name) =
         (item(&threads, "Say what it limits"), item(&threads, "Spelling"), item(&threads, "The name says little"));
     let (names, question) = (item(&threads, "Nobody changes it"), item(&threads, "Why not"));

@@ -17,17 +17,15 @@ const LONGEST: u64 = 2_500;
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_fifty_times() {
     let Some((mut town, stage)) = town().await else { return };
-    let direct = town.origin.clone();
     let proxy = LossyProxy::start(&stage.peer.origin());
     // Slow enough to be hit between any two writes.
     proxy.add(Rule::every("POST", "*", Harm::Delay(Duration::from_millis(120))));
+    town.origin = proxy.origin();
     let mut seed = RandomState::new().hash_one("moments");
     println!("seed {seed}");
     let mut killed = 0;
     while killed < 50 {
-        town.origin = direct.clone();
         let (number, branch, first) = talked_about(&town).await;
-        town.origin = proxy.origin();
         let address = town.address(number);
         let mut reports = Vec::new();
         while reports.is_empty() && killed < 50 {
@@ -37,6 +35,7 @@ async fn killed_fifty_times() {
             let _ = child.kill();
             let said = Said::of(child.wait_with_output().unwrap());
             killed += usize::from(said.code == -1);
+            eprintln!("{killed} {} {}", said.stdout.len(), said.stderr);
             reports.extend((!said.stdout.is_empty()).then_some(said));
         }
         let said = reports.pop().unwrap_or_else(|| looped(&town, &["watch", &address, "--once"])).ended(1);
