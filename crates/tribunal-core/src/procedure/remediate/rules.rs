@@ -572,3 +572,20 @@ fn a_review_counts_at_its_own_head() {
     assert!(!is(review(&gemini, HEAD, ReviewState::Approved), "codex"));
     assert!(!is(review(&me, HEAD, ReviewState::Approved), "all"));
 }
+
+/// WL-62, WL-88: three findings with one framing, one of them fixed before: none of the others is patched.
+#[test]
+fn no_patch_where_patching_does_not_help() {
+    let (a, b, c) = (item("a"), item("b"), item("c"));
+    let framed = |items: &[&Item]| {
+        let accepted =
+            items.iter().map(|item| Assessment { framing: Some("close files".into()), ..said(item, Decision::Address) });
+        Input::Assessed { said: Ok(Admitted { accepted: accepted.collect(), ..Admitted::default() }), spend: Spend::default() }
+    };
+    let first = Loop::watch(&[a.clone(), b.clone(), c.clone()]).told(framed(&[&a, &b, &c]));
+    assert!(first.asks_to("fix"), "several findings of one review are several fixes");
+    let waiting = Loop::watch(&[a.clone()]).told(framed(&[&a])).fixed(&[(&a, made())]).landed().answered(&[(&a, SAID)]);
+    let ended = waiting.told(woke(Change::Changed)).told(saw(&[b.clone(), c.clone()])).told(framed(&[&b, &c]));
+    assert_eq!(ended.reason(), Reason::RootClusterSuspected);
+    assert_eq!((ended.ended().details.member_count, ended.state.memory.commits.len()), (Some(3), 1));
+}
