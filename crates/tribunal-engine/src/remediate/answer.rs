@@ -20,11 +20,12 @@ impl Remedies {
     pub(super) async fn home(&self, state: &State) -> Result<Input, EngineError> {
         let pass = Self::pass(state)?;
         let mut homes = BTreeMap::new();
+        let pull_url = state.memory.pull.as_ref().map_or("", |pull| pull.url.as_str());
         for item in pass.leaders() {
             let Some(assessment) = pass.assessment(&item.id).filter(|assessment| assessment.decision == Decision::Defer) else {
                 continue;
             };
-            let issue = defer_issue(item, state.request.place.number, &item.url, &assessment.rationale, &assessment.notes);
+            let issue = defer_issue(item, state.request.place.number, pull_url, &assessment.rationale, &assessment.notes);
             homes.insert(item.id.clone(), self.issue_for(&issue).await.map_err(|fault| fault.to_string()));
         }
         Ok(Input::Homed(homes))

@@ -14,6 +14,7 @@ use tribunal_core::feedback::reviewer::Filter;
 use tribunal_core::findings::scale::Priority;
 use tribunal_core::ids::AgentName;
 use tribunal_core::policy::loops::{LoopKind, LoopPolicy, WaitPolicy};
+use tribunal_core::policy::span::Span;
 use tribunal_core::procedure::remediate::{Input, Request, State};
 use tribunal_core::publish::visible::visible_line;
 use tribunal_core::pull::place::ForgeKind;
@@ -22,7 +23,6 @@ use tribunal_core::remedy::ladder::exit_code;
 use tribunal_core::remedy::report::files::{Awaited, Folder};
 use tribunal_core::remedy::report::respond::{RespondEnd, respond_report};
 use tribunal_core::remedy::report::{Report, comment::comment, text::text};
-use tribunal_engine::EngineError;
 use tribunal_engine::effects::ask::{Agents, Recording};
 use tribunal_engine::host::Work as _;
 use tribunal_engine::host::embedded::{Host, stored};
@@ -43,7 +43,7 @@ pub async fn run(kind: LoopKind, args: &LoopArgs, quiet: bool) -> Result<u8, Sit
     let setup = workspace::set_up_with(Guidance::at(&at_hand.repository, &at_hand.base_tip), None)?;
     let ledger = workspace::open_ledger(&workspace::ledger_folder(here.as_deref())).await?;
     // A watch and a review of the same pull request keep out of each other's way only while they write.
-    let case_id = format!("{}:{}", kind.word(), at_hand.connected.place.case_id());
+    let case_id = format!("loop:{}", at_hand.connected.place.case_id());
     let reporter = progress::Reporter::new(quiet);
     let request = request(kind, args, &at_hand, &setup).await?;
     let remedies = Remedies {
@@ -64,12 +64,20 @@ pub async fn run(kind: LoopKind, args: &LoopArgs, quiet: bool) -> Result<u8, Sit
                 if !quiet {
                     out::note(&format!("going on with {}, which was not finished", row.id));
                 }
-                stored::<Remedies>(&row)?;
-                host.resume(row).await
+                let unfinished = stored::<Remedies>(&row)?.request.loops.kind;
+                if unfinished != kind {
+                    let message = format!("a `tribunal {}` of this pull request is not finished", unfinished.word());
+                    return Err(Situation::new("unfinished-loop", exit::USAGE, message).help(format!(
+                        "go on with it: tribunal {} {}",
+                        unfinished.word(),
+                        args.pull
+                    )));
+                }
+                Ok(host.resume(row).await?)
             }
             None => {
                 let run = request.run.clone();
-                host.begin(&run, Input::Start { request: Box::new(request) }, &case_id).await
+                Ok(host.begin(&run, Input::Start { request: Box::new(request) }, &case_id).await?)
             }
         }
     };
@@ -89,7 +97,7 @@ pub async fn run(kind: LoopKind, args: &LoopArgs, quiet: bool) -> Result<u8, Sit
 }
 
 async fn unless_interrupted(
-    work: impl Future<Output = Result<State, EngineError>>,
+    work: impl Future<Output = Result<State, Situation>>,
     reporter: &progress::Reporter,
     kind: LoopKind,
 ) -> Result<State, Situation> {
@@ -103,7 +111,7 @@ async fn unless_interrupted(
         }
     };
     reporter.finish();
-    Ok(state?)
+    state
 }
 
 async fn request(kind: LoopKind, args: &LoopArgs, at_hand: &AtHand, setup: &Setup) -> Result<Request, Situation> {
@@ -142,7 +150,7 @@ async fn request(kind: LoopKind, args: &LoopArgs, at_hand: &AtHand, setup: &Setu
 
 pub(super) fn waits(args: &WaitArgs, usual: WaitPolicy) -> WaitPolicy {
     WaitPolicy {
-        poll: args.poll.unwrap_or(usual.poll),
+        poll: args.poll.unwrap_or(usual.poll).max(Span::seconds(1)),
         settle: args.settle.unwrap_or(usual.settle),
         idle: args.idle.unwrap_or(usual.idle),
         total: args.total.unwrap_or(usual.total),

@@ -315,7 +315,7 @@ impl State {
     fn pass_over(&mut self, pass: Box<Pass>, now: Millis) -> Next {
         self.note_rest(&pass);
         self.close_round(&pass);
-        let resolved = pass.items.iter().filter(|item| self.settled(item)).count() as u32;
+        let resolved = pass.items.iter().filter(|item| self.answered_here(item)).count() as u32;
         let cycle = Cycle { count: self.memory.cycles, max: self.request.loops.cycles, resolved };
         let worst = pass.conditions.iter().map(|condition| condition.reason).min();
         let returned = worst.and_then(|reason| Return::try_from(reason).ok()).unwrap_or(Return::Clean);
@@ -339,6 +339,11 @@ impl State {
             self.memory.idle_until = now.saturating_add(self.request.loops.wait.idle.as_millis());
         }
         self.wait(false, now)
+    }
+
+    /// Was it fixed, declined or deferred? What asks for nothing makes no cycle (WL-47).
+    fn answered_here(&self, item: &Item) -> bool {
+        self.settled(item) && !matches!(self.memory.ends.get(&item.id), Some((_, End::NothingAsked)))
     }
 
     pub(super) fn settled(&self, item: &Item) -> bool {

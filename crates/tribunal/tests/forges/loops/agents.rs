@@ -63,7 +63,8 @@ async fn remedied(town: &Town, agent: impl FnOnce(&ModelServer) -> String) {
         let of_panel: Vec<Thread> = threads.iter().filter(|thread| thread.comments[0].author.login == me).cloned().collect();
         item(&of_panel, line)
     };
-    let (yaml, decimal, fast) = (by_panel("py-yaml-unsafe-load"), by_panel("py-decimal-from-float"), by_panel("py-is-with-literal"));
+    let (yaml, decimal, fast) =
+        (by_panel("py-yaml-unsafe-load"), by_panel("py-decimal-from-float"), by_panel("py-is-with-literal"));
     let (limit, spelling, name) =
         (item(&threads, "Say what it limits"), item(&threads, "Spelling"), item(&threads, "The name says little"));
     let (names, question) = (item(&threads, "Nobody changes it"), item(&threads, "Why not"));
