@@ -97,10 +97,26 @@ impl Repository {
         if answer.success {
             return Ok(Pushed::Landed);
         }
+        // Where the branch stands says more than the words: a push that was cut off may still be under way on the other side, and
+        // refuses the one that repeats it.
+        match self.tip_there(&full) {
+            Some(tip) if tip == *new => return Ok(Pushed::Landed),
+            Some(tip) if tip != *expected => return Ok(Pushed::Moved),
+            Some(_) | None => {}
+        }
         let said = format!("{}\n{}", String::from_utf8_lossy(&answer.stdout), answer.stderr);
         if said.contains("stale info") || said.contains("fetch first") || said.contains("non-fast-forward") {
             return Ok(Pushed::Moved);
         }
-        Ok(Pushed::Refused(said.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")))
+        let tells = |line: &&str| !line.is_empty() && !line.contains("alternate object path");
+        Ok(Pushed::Refused(said.lines().map(str::trim).filter(tells).collect::<Vec<_>>().join(" ")))
+    }
+
+    /// Where the forge has a branch now, if it says.
+    fn tip_there(&self, full: &str) -> Option<Sha> {
+        let mut asked = self.git();
+        asked.args(["ls-remote", "--quiet", "origin", full]);
+        let answer = output(asked, None).ok().filter(|answer| answer.success)?;
+        String::from_utf8_lossy(&answer.stdout).split_whitespace().next().map(Sha::from)
     }
 }

@@ -67,7 +67,7 @@ pub async fn assert_remedied(town: &Town, number: u64, branch: &str, first: &Sha
     let (bot, person, me) = (login(town, LINTBOT).await, login(town, Who::Maintainer).await, login(town, Who::Bot).await);
     let wanted = |who: &str, place: &str, end: &str| format!("{who} {place} {end}");
     let panel: Vec<String> = ends(report).into_iter().filter(|line| line.starts_with(&format!("{me} "))).collect();
-    assert!(panel.len() == 3 && panel.iter().all(|line| line.ends_with(" fixed")), "{panel:#?}");
+    assert!(panel.len() == 3 && panel.iter().all(|line| line.ends_with(" fixed")), "{report:#}");
     let mut others: Vec<String> = ends(report).into_iter().filter(|line| !line.starts_with(&format!("{me} "))).collect();
     others.sort();
     let mut expected = vec![
