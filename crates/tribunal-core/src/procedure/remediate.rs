@@ -260,9 +260,9 @@ impl State {
         checks.for_each(|item| item.label = Label::Handled);
         for entry in &seen.items {
             let mut item = entry.item.clone();
-            // A fix takes the line away that the item spoke of; where it stood is still worth naming.
+            // A fix takes the line away that the item spoke of, or moves it; while nobody says more, it is named where it was read.
             if let Some(known) = self.memory.items.get(&item.id) {
-                item.line = item.line.or(known.line);
+                item.line = if known.last_word == item.last_word { known.line.or(item.line) } else { item.line.or(known.line) };
             }
             self.memory.items.insert(item.id.clone(), item);
         }
