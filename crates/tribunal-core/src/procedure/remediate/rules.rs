@@ -584,7 +584,8 @@ fn no_patch_where_patching_does_not_help() {
     };
     let first = Loop::watch(&[a.clone(), b.clone(), c.clone()]).told(framed(&[&a, &b, &c]));
     assert!(first.asks_to("fix"), "several findings of one review are several fixes");
-    let waiting = Loop::watch(&[a.clone()]).told(framed(&[&a])).fixed(&[(&a, made())]).landed().answered(&[(&a, SAID)]);
+    let waiting =
+        Loop::watch(std::slice::from_ref(&a)).told(framed(&[&a])).fixed(&[(&a, made())]).landed().answered(&[(&a, SAID)]);
     let ended = waiting.told(woke(Change::Changed)).told(saw(&[b.clone(), c.clone()])).told(framed(&[&b, &c]));
     assert_eq!(ended.reason(), Reason::RootClusterSuspected);
     assert_eq!((ended.ended().details.member_count, ended.state.memory.commits.len()), (Some(3), 1));
