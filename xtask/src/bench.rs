@@ -3,6 +3,9 @@
 
 mod forges;
 mod models;
+mod watch;
+
+pub use watch::watch_many;
 
 use crate::root;
 use anyhow::{Context as _, Result, bail};
@@ -27,6 +30,8 @@ pub enum Part {
     Models,
     /// Reviews on forges
     Forges,
+    /// Many pull requests watched at once
+    Watch,
     /// A change of 200,000 lines
     Large,
 }
@@ -46,6 +51,9 @@ pub fn run(only: Option<Part>) -> Result<()> {
     }
     if wanted(Part::Forges) {
         figures.extend(forges::figures(&binary)?);
+    }
+    if wanted(Part::Watch) {
+        figures.extend(watch::figures()?);
     }
     if wanted(Part::Large) {
         figures.extend(large_figures(&binary, work.path())?);

@@ -10,14 +10,20 @@ use std::collections::BTreeMap;
 use std::fs;
 
 /// Contract page → prefix and number of rules.
-const PAGES: [(&str, &str, u32); 1] = [("panel-review.md", "PR", 143)];
+const PAGES: [(&str, &str, u32); 3] =
+    [("panel-review.md", "PR", 143), ("watch-loop.md", "WL", 136), ("respond-loop.md", "RL", 85)];
 
 pub fn run() -> Result<()> {
     let mut wrong = Vec::new();
     for (page, prefix, count) in PAGES {
         let path = root().join("docs/contract").join(page);
         let text = fs::read_to_string(&path).with_context(|| format!("{} is missing", path.display()))?;
-        let rows = rows(&text, prefix);
+        let (rows, doubled) = rows(&text, prefix);
+        wrong.extend(doubled.into_iter().map(|id| format!("{page}: {id} has two rows")));
+        let numbers = 1..=count;
+        let is_rule =
+            |id: &&String| id.rsplit_once('-').and_then(|(_, number)| number.parse().ok()).is_some_and(|n| numbers.contains(&n));
+        wrong.extend(rows.keys().filter(|id| !is_rule(id)).map(|id| format!("{page}: there is no rule {id}")));
         for number in 1..=count {
             let id = format!("{prefix}-{number}");
             match rows.get(&id) {
@@ -25,11 +31,13 @@ pub fn run() -> Result<()> {
                 Some(end) => wrong.extend(judge(end)?.into_iter().map(|problem| format!("{page}: {id}: {problem}"))),
             }
         }
-        let (held, due) =
-            (rows.values().filter(|end| end.contains("held:")).count(), rows.values().filter(|end| end.contains("due:")).count());
+        let count_of = |word: &str| rows.values().filter(|end| end.starts_with(word)).count();
         eprintln!(
-            "contract: {page}: {count} rules, {held} held by tests, {due} due later, {} explained",
-            count as usize - held - due
+            "contract: {page}: {count} rules: {} held by tests, {} differ, {} due, {} notes",
+            count_of("held:"),
+            count_of("differs:"),
+            count_of("due:"),
+            count_of("note:")
         );
     }
     if !wrong.is_empty() {
@@ -38,14 +46,20 @@ pub fn run() -> Result<()> {
     Ok(())
 }
 
-fn rows(text: &str, prefix: &str) -> BTreeMap<String, String> {
-    text.lines()
-        .filter_map(|line| {
-            let cells: Vec<&str> = line.trim().strip_prefix('|')?.strip_suffix('|')?.split(" | ").map(str::trim).collect();
-            let id = cells.first()?.strip_prefix(prefix)?.strip_prefix('-')?.parse::<u32>().ok()?;
-            Some((format!("{prefix}-{id}"), (*cells.last()?).to_owned()))
-        })
-        .collect()
+/// The end of each row, and ids that stand twice: of two rows only one would be judged.
+fn rows(text: &str, prefix: &str) -> (BTreeMap<String, String>, Vec<String>) {
+    let found = text.lines().filter_map(|line| {
+        let cells: Vec<&str> = line.trim().strip_prefix('|')?.strip_suffix('|')?.split(" | ").map(str::trim).collect();
+        let id = cells.first()?.strip_prefix(prefix)?.strip_prefix('-')?.parse::<u32>().ok()?;
+        Some((format!("{prefix}-{id}"), (*cells.last()?).to_owned()))
+    });
+    let (mut rows, mut doubled) = (BTreeMap::new(), Vec::new());
+    for (id, end) in found {
+        if rows.insert(id.clone(), end).is_some() {
+            doubled.push(id);
+        }
+    }
+    (rows, doubled)
 }
 
 fn judge(end: &str) -> Result<Vec<String>> {

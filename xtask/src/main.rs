@@ -32,6 +32,9 @@ enum Task {
     /// Used by `bench`: milliseconds to parse and anchor a repository's large diff
     #[command(hide = true)]
     ParseTime { repository: PathBuf },
+    /// Used by `bench`: watches many pull requests of one project
+    #[command(hide = true)]
+    WatchMany { origin: String, token: String },
     /// Fetch or build what tests talk to: agent CLIs, a small model, a Gitea server
     Peers {
         /// Also build the Gitea server's web pages, for looking at it in a browser
@@ -68,6 +71,7 @@ fn main() -> Result<()> {
         Task::Test => test::run(),
         Task::Bench { only } => bench::run(only),
         Task::ParseTime { repository } => bench::parse_time(&repository).map(|time| println!("{time}")),
+        Task::WatchMany { origin, token } => bench::watch_many(&origin, &token),
         Task::Peers { web: false } => peers::run(),
         Task::Peers { web: true } => peers::gitea::build_web(),
         Task::Layers => layers::run(),

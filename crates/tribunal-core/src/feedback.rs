@@ -13,4 +13,4 @@ pub mod settle;
 pub mod words;
 
 #[cfg(test)]
-mod samples;
+pub(crate) mod samples;

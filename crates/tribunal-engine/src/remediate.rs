@@ -3,6 +3,7 @@
 
 mod answer;
 mod assess;
+mod files;
 mod fix;
 mod land;
 pub(crate) mod look;
@@ -14,6 +15,7 @@ use crate::effects::ask::{Agents, Slot};
 use crate::effects::on_forge::OnForge;
 use crate::{EngineError, Listener};
 use serde::de::DeserializeOwned;
+use std::path::PathBuf;
 use std::sync::Arc;
 use tribunal_agent::rules::compile::RuleSet;
 use tribunal_core::call::Question;
@@ -34,6 +36,8 @@ pub struct Remedies {
     pub listener: Listener,
     /// Who our commits say made them.
     pub signature: Signature,
+    /// Where the pages of `respond` go, in a folder for each pull request.
+    pub pages: PathBuf,
 }
 
 impl Remedies {

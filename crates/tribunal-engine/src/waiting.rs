@@ -28,7 +28,7 @@ pub struct Await {
 /// Failed looks in a row that end the wait.
 const MAX_FAILURES: u32 = 5;
 /// Every so many looks everything is read.
-const SWEEP: u32 = 5;
+const SWEEP: u32 = 10;
 
 /// Everything in scope that the last look saw.
 struct Scene {

@@ -21,7 +21,7 @@ use tribunal_forge::port::Forge;
 mod forgejo;
 #[path = "../../../crates/tribunal-forge/tests/github/stage.rs"]
 #[allow(dead_code)]
-mod github;
+pub mod github;
 
 const MANY: usize = 100;
 const FILES: usize = 10;

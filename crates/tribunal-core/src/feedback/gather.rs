@@ -303,9 +303,9 @@ impl Gathered {
         }
         let notice = || Notice { by: author.clone(), voice: voice.clone(), url: url.to_owned() };
         match () {
-            () if says_quota(body) => self.left.quota.push(notice()),
+            () if says_quota(body) && !said.has_reviewed_since(author, at) => self.left.quota.push(notice()),
             () if says_running(body) && !said.has_reviewed_since(author, at) => self.left.running.push(notice()),
-            () if says_running(body) || says_nothing(body) => self.left.noise += 1,
+            () if says_quota(body) || says_running(body) || says_nothing(body) => self.left.noise += 1,
             () => return false,
         }
         true

@@ -18,16 +18,25 @@ impl fmt::Display for ItemId {
     }
 }
 
-/// Where it was said, which is how it is answered (WL-39, WL-80).
+/// Where it was said, which is how it is answered (WL-39, WL-80). Stored beside the fields of an item, so its names are its own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Surface {
     /// A conversation on a line or a file: a reply, and resolving it.
-    Thread { id: String },
+    Thread {
+        #[serde(rename = "thread")]
+        id: String,
+    },
     /// A comment under the pull request as a whole: named in the summary of the round.
-    Comment { id: String },
+    Comment {
+        #[serde(rename = "comment")]
+        id: String,
+    },
     /// The words of a review: named in the summary of the round.
-    Review { id: String },
+    Review {
+        #[serde(rename = "review")]
+        id: String,
+    },
     /// A check that failed: a commit answers it.
     Check { name: String },
 }

@@ -8,6 +8,8 @@ pub mod effect;
 mod end;
 mod pass;
 mod route;
+#[cfg(test)]
+mod rules;
 pub mod seen;
 mod signs;
 
@@ -20,7 +22,7 @@ pub use route::Reply;
 use super::review::Spend;
 use super::{Millis, Step};
 use crate::feedback::baseline::{Arm, Baseline, Change, change};
-use crate::feedback::item::{Item, ItemId};
+use crate::feedback::item::{Item, ItemId, Label, Surface};
 use crate::ids::{AgentName, EffectKey, RunId, Sha};
 use crate::policy::config::Policy;
 use crate::policy::loops::{LoopKind, LoopPolicy};
@@ -173,8 +175,12 @@ pub fn step(state: Option<State>, input: Input, now: Millis) -> Result<Step<Stat
 fn advance(state: &mut State, phase: Phase, input: Input, now: Millis) -> Next {
     match (phase, input) {
         (Phase::Preparing, Input::Prepared(Ok(()))) => state.read(Why::First),
-        (Phase::Preparing, Input::Prepared(Err(why))) => state.end(vec![Condition::blocked("preflight", why)], now),
-        (Phase::Reading(_), Input::Seen(Err(why))) => state.end(vec![Condition::blocked("reading", why)], now),
+        (Phase::Preparing, Input::Prepared(Err(why))) => state.end(vec![Condition::blocked("preflight", why)]),
+        (Phase::Reading(reading), Input::Seen(Err(why))) => {
+            let mut conditions = reading.decided();
+            conditions.push(Condition::blocked("reading", why));
+            state.end(conditions)
+        }
         (Phase::Reading(why), Input::Seen(Ok(seen))) => state.look(why, *seen, now),
         (Phase::Assessing(pass), Input::Assessed { said, spend }) => {
             state.memory.spend = state.memory.spend.plus(spend);
@@ -212,27 +218,36 @@ impl State {
 
     /// Waits for something to happen. `active`: it has begun, and only has to settle.
     fn wait(&mut self, active: bool, now: Millis) -> Next {
-        let until = self.memory.idle_until.min(self.total_until());
+        let until = self.wait_until();
         if now >= until {
-            return self.end(vec![Condition::window_elapsed()], now);
+            return self.read(Why::Unwatched);
         }
         self.memory.waits += 1;
-        let arm = if self.memory.armed { Arm::Rearm } else { Arm::Initial };
+        let arm = self.arm();
         self.memory.armed = true;
         (Phase::Waiting, vec![Effect::Wait { nth: self.memory.waits, until, arm, active }])
     }
 
+    fn wait_until(&self) -> Millis {
+        self.memory.idle_until.min(self.total_until())
+    }
+
+    fn arm(&self) -> Arm {
+        if self.memory.armed { Arm::Rearm } else { Arm::Initial }
+    }
+
     fn woken(&mut self, wake: Wake, now: Millis) -> Next {
         match wake {
-            Wake::Changed(Change::Merged) => self.end(vec![Condition::of(Reason::PrMerged)], now),
-            Wake::Changed(Change::Closed) => self.end(vec![Condition::of(Reason::PrClosed)], now),
+            Wake::Changed(Change::Merged) => self.end(vec![Condition::of(Reason::PrMerged)]),
+            Wake::Changed(Change::Closed) => self.end(vec![Condition::of(Reason::PrClosed)]),
             // Only the latest approval counts, and only after a look at what else was said (WL-11, CF-20).
             Wake::Changed(Change::Approved { by }) => self.read(Why::Approved { by }),
             Wake::Changed(Change::Changed) => self.read(Why::Event),
             // An arm that ends without a word is armed again with the same baseline (WL-126).
             Wake::Changed(Change::Nothing) => self.wait(false, now),
-            Wake::TimedOut => self.end(vec![Condition::window_elapsed()], now),
-            Wake::Failed(why) => self.end(vec![Condition::blocked("polling", why)], now),
+            // What came after the last poll is looked at before nobody watches any more (WL-130).
+            Wake::TimedOut => self.read(Why::Unwatched),
+            Wake::Failed(why) => self.end(vec![Condition::blocked("polling", why)]),
         }
     }
 
@@ -240,12 +255,22 @@ impl State {
     fn look(&mut self, why: Why, seen: Seen, now: Millis) -> Next {
         let before = self.memory.baseline.replace(seen.baseline.clone());
         self.memory.pull = Some(seen.pull.clone());
+        // A check that fails no more, or has not failed at this commit, is not shown any more. Words stay, shown or not.
+        let checks = self.memory.items.values_mut().filter(|item| matches!(item.surface, Surface::Check { .. }));
+        checks.for_each(|item| item.label = Label::Handled);
         for entry in &seen.items {
-            self.memory.items.insert(entry.item.id.clone(), entry.item.clone());
+            let mut item = entry.item.clone();
+            // A fix takes the line away that the item spoke of, or moves it; while nobody says more, it is named where it was read.
+            if let Some(known) = self.memory.items.get(&item.id) {
+                item.line = if known.last_word == item.last_word { known.line.or(item.line) } else { item.line.or(known.line) };
+            }
+            self.memory.items.insert(item.id.clone(), item);
         }
-        match pass::plan(self, why, seen, before.as_ref()) {
-            pass::Planned::End(conditions) => self.end(conditions, now),
+        match pass::plan(self, why, seen, before.as_ref(), now) {
+            pass::Planned::End(conditions) => self.end(conditions),
             pass::Planned::LookAgain(why) => self.read(why),
+            // It was looked at just now.
+            pass::Planned::Wait { .. } if now >= self.wait_until() => self.end(vec![Condition::window_elapsed()]),
             pass::Planned::Wait { active } => self.wait(active, now),
             pass::Planned::Work(pass) => {
                 self.open_round(&pass);
@@ -268,9 +293,10 @@ impl State {
         self.request.loops.kind == LoopKind::Respond
     }
 
-    /// Items that are still open, for the report.
+    /// Items that are still open and that we have not settled either.
     fn open_items(&self) -> BTreeSet<ItemId> {
-        self.memory.items.values().filter(|item| item.is_open()).map(|item| item.id.clone()).collect()
+        let open = self.memory.items.values().filter(|item| item.is_open() && !self.settled(item));
+        open.map(|item| item.id.clone()).collect()
     }
 }
 
@@ -294,3 +320,6 @@ impl Effect {
         EffectKey(format!("{run}/{name}"))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -255,4 +255,12 @@ mod tests {
             assert_eq!(of(url), None, "{url}");
         }
     }
+
+    /// RL-66: a dot belongs to the name, only `.git` at the end does not.
+    #[test]
+    fn a_dot_belongs_to_the_name() {
+        let of = |url: &str| project_of_remote(url).map(|project| project.path);
+        assert_eq!(of("https://github.com/acme/shop.js.git").as_deref(), Some("acme/shop.js"));
+        assert_eq!(of("git@github.com:acme/acme.github.io").as_deref(), Some("acme/acme.github.io"));
+    }
 }

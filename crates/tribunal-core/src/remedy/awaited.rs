@@ -153,3 +153,60 @@ pub fn text(activity: &Activity) -> String {
     }
     lines.join("\n") + "\n"
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::feedback::item::Voice;
+    use crate::remedy::answer::tests::item;
+
+    fn approved() -> Review {
+        Review {
+            id: "r1".into(),
+            author: item(Voice::Bot, None).author,
+            state: ReviewState::Approved,
+            body: "Fine.".into(),
+            commit: None,
+            submitted_at: "2026-01-02T03:04:05Z".into(),
+            url: String::new(),
+        }
+    }
+
+    /// RL-16, RL-17, RL-21: the arrays are there in every status; an outdated thread has no line.
+    #[test]
+    fn what_was_awaited_is_told_in_one_shape() {
+        let thread = Item { line: None, ..item(Voice::Bot, None) };
+        let note = Item { surface: Surface::Comment { id: "c1".into() }, ..item(Voice::Bot, None) };
+        let late = Activity::new(AwaitStatus::Timeout, 90_000, &[&thread, &note], &[approved()]);
+        let value = serde_json::to_value(&late).unwrap();
+        assert_eq!((value["status"].as_str(), value["elapsed_minutes"].as_u64()), (Some("timeout"), Some(2)));
+        assert_eq!(value["unresolved_threads"][0]["id"], "1");
+        assert_eq!(value["unresolved_threads"][0]["comment_id"], "1");
+        assert!(value["unresolved_threads"][0]["line"].is_null());
+        assert_eq!(
+            (value["reviews"][0]["state"].as_str(), value["issue_comments"][0]["id"].as_str()),
+            (Some("approved"), Some("c1"))
+        );
+        let quiet = serde_json::to_value(Activity::new(AwaitStatus::ActivityDetected, 0, &[], &[])).unwrap();
+        for array in ["reviews", "unresolved_threads", "issue_comments"] {
+            assert!(quiet[array].as_array().is_some_and(Vec::is_empty), "{array}");
+        }
+    }
+
+    /// RL-16, RL-25: the summary speaks of threads before reviews before comments.
+    #[test]
+    fn threads_come_before_reviews_before_comments() {
+        let thread = item(Voice::Bot, None);
+        let note = Item { surface: Surface::Comment { id: "c1".into() }, ..item(Voice::Bot, None) };
+        let summary =
+            |items: &[&Item], reviews: &[Review]| Activity::new(AwaitStatus::ActivityDetected, 0, items, reviews).summary;
+        assert_eq!(summary(&[&thread, &note], &[approved()]), "Review activity has settled: 1 unresolved thread.");
+        assert_eq!(summary(&[&note], &[approved()]), "Review activity has settled: 1 review and no unresolved threads.");
+        assert_eq!(summary(&[&note], &[]), "Review activity has settled: 1 comment.");
+        let page = text(&Activity::new(AwaitStatus::Timeout, 0, &[&thread], &[]));
+        assert_eq!(
+            page,
+            "The time ran out; collected so far: 1 unresolved thread.\n  src/a.py:4 gemini-code-assist: This loop is quadratic.\n"
+        );
+    }
+}

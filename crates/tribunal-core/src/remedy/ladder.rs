@@ -383,6 +383,23 @@ mod tests {
         assert_eq!(outcome(Reason::MaxCyclesReached), "review_exhausted");
     }
 
+    /// WL-105: what callers make of each reason.
+    #[test]
+    fn every_reason_has_its_outcome() {
+        for (outcomes, reasons) in [
+            ("complete", vec![Reason::Clean, Reason::PrMerged, Reason::PrClosed]),
+            ("review_exhausted", vec![Reason::MaxCyclesReached]),
+            ("review_window_elapsed", vec![Reason::WatchWindowElapsed]),
+            ("replan", vec![Reason::PlannerEscalation, Reason::RootClusterSuspected]),
+            ("merge_advised", vec![Reason::MergeAdvised]),
+            ("blocked", vec![Reason::InjectionSuspect, Reason::Blocked]),
+            ("review_rejected", vec![Reason::HighSeverityRejection]),
+            ("user_input_required", vec![Reason::UserInputRequired]),
+        ] {
+            assert!(reasons.iter().all(|reason| outcome(*reason) == outcomes), "{outcomes}");
+        }
+    }
+
     proptest! {
         /// WL-47: the count never falls, and never rises by more than one.
         #[test]

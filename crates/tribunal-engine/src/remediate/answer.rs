@@ -9,21 +9,23 @@ use tribunal_core::policy::loops::Rerequest;
 use tribunal_core::procedure::remediate::{AnswerOutcome, Answering, Input, Pass, Reply, State};
 use tribunal_core::publish::marker::{Mark, read, seal};
 use tribunal_core::pull::fault::ForgeFault;
-use tribunal_core::pull::talk::{Comment, NewIssue, Thread};
+use tribunal_core::pull::talk::{Comment, NewIssue, Thread, ThreadComment};
 use tribunal_core::remedy::answer::{defer_issue, round_summary};
 use tribunal_core::remedy::assess::Decision;
 use tribunal_core::remedy::report::comment::comment;
+use tribunal_core::remedy::report::files::Phase;
 
 impl Remedies {
     /// Deferred work gets its place before anybody is told about it (WL-85, RL-42).
     pub(super) async fn home(&self, state: &State) -> Result<Input, EngineError> {
         let pass = Self::pass(state)?;
         let mut homes = BTreeMap::new();
+        let pull_url = state.memory.pull.as_ref().map_or("", |pull| pull.url.as_str());
         for item in pass.leaders() {
             let Some(assessment) = pass.assessment(&item.id).filter(|assessment| assessment.decision == Decision::Defer) else {
                 continue;
             };
-            let issue = defer_issue(item, state.request.place.number, &item.url, &assessment.rationale, &assessment.notes);
+            let issue = defer_issue(item, state.request.place.number, pull_url, &assessment.rationale, &assessment.notes);
             homes.insert(item.id.clone(), self.issue_for(&issue).await.map_err(|fault| fault.to_string()));
         }
         Ok(Input::Homed(homes))
@@ -91,7 +93,8 @@ impl Remedies {
                 Err(fault) => return Ok(AnswerOutcome::Failed(fault.to_string())),
             }
         }
-        if !reply.resolve || thread.resolved {
+        let is_ours = |comment: &ThreadComment| comment.author.is(&me) && read(&comment.body, &case_id, &self.on.key).is_some();
+        if !reply.resolve || thread.resolved || reply.is_overtaken(thread, is_ours) {
             return Ok(AnswerOutcome::Said { resolved: thread.resolved });
         }
         Ok(match self.on.forge.resolve(number, thread).await {
@@ -135,6 +138,7 @@ impl Remedies {
 
     pub(super) async fn ask_again(&self, state: &State) -> Result<Input, EngineError> {
         let pass = Self::pass(state)?;
+        self.write_state(state, Phase::InProgress, "RE_REVIEW_REQUESTED");
         if state.request.loops.rerequest != Rerequest::Reviewer {
             // The summary of the round has asked.
             return Ok(Input::AskedAgain(Ok(())));

@@ -27,7 +27,9 @@ impl Remedies {
         (self.listener)(Progress::Working { what: format!("{agent} assesses {} items", leaders.len()) });
         if agent.as_str() == RULES_AGENT {
             let accepted = leaders.iter().map(|item| by_rules(item, self.embedded_fix(&pass.head, item).is_some())).collect();
-            return Ok(Input::Assessed { said: Ok(Admitted { accepted, ..Admitted::default() }), spend: Spend::default() });
+            let admitted = Admitted { accepted, ..Admitted::default() };
+            self.write_assessment(state, pass, &admitted.accepted);
+            return Ok(Input::Assessed { said: Ok(admitted), spend: Spend::default() });
         }
         let (said, spend) = {
             let words = RunWords::new(&state.request.nonce);
@@ -44,6 +46,9 @@ impl Remedies {
         };
         let owned: Vec<Item> = leaders.into_iter().cloned().collect();
         let said = said.map(|assessments| admit(assessments, &owned, &|path| texts.get(path).map(String::as_str)));
+        if let Ok(admitted) = &said {
+            self.write_assessment(state, pass, &admitted.accepted);
+        }
         Ok(Input::Assessed { said, spend })
     }
 
@@ -63,7 +68,11 @@ impl Remedies {
         };
         let name = format!("check/{}/{attempt}", pass.number);
         let (said, spend) = self.ask::<CheckupAnswer>(state, case_id, agent, name, question, &pass.head).await?;
-        Ok(Input::Checked { said: said.map(Checkup::from), spend })
+        let said = said.map(Checkup::from);
+        if let Ok(Checkup::Rejected { why }) = &said {
+            self.write_rejection(state, why);
+        }
+        Ok(Input::Checked { said, spend })
     }
 
     /// The files that the items of a pass speak of, as they are at its head.

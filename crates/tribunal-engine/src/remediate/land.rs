@@ -46,6 +46,7 @@ impl Remedies {
         .await??;
         // The forge may take a moment to show what was pushed; what is answered next speaks of it.
         if matches!(pushed, Landing::Pushed { .. }) {
+            self.write_changes(state, Self::pass(state)?, &head);
             self.until_head_is(state.request.place.number, &head).await?;
         }
         Ok(Input::Landed(pushed))

@@ -11,15 +11,17 @@ use tribunal_core::procedure::Millis;
 use tribunal_core::procedure::remediate::{Input, State, Wake};
 use tribunal_core::pull::facts::PullState;
 use tribunal_core::pull::fault::ForgeFault;
+use tribunal_core::remedy::report::files::Phase;
 
 /// Every so many looks everything is read.
-const SWEEP: u32 = 5;
+const SWEEP: u32 = 10;
 /// Two failures in a row end the wait; one may be anything (WL-26).
 const MAX_FAILURES: u32 = 2;
 
 impl Remedies {
     pub(super) async fn wait(&self, state: &State, until: Millis, arm: Arm, active: bool) -> Result<Input, EngineError> {
         (self.listener)(Progress::Watching { until });
+        self.write_state(state, Phase::Waiting, "WAITING");
         Ok(Input::Woken(self.wake(state, until, arm, active).await))
     }
 

@@ -154,7 +154,13 @@ mod tests {
 
     fn version() -> DiffVersion {
         let sha = |text: &str| text.into();
-        DiffVersion { id: 1, base_commit_sha: sha("b"), start_commit_sha: sha("s"), head_commit_sha: sha("h") }
+        DiffVersion {
+            id: 1,
+            base_commit_sha: sha("b"),
+            start_commit_sha: sha("s"),
+            head_commit_sha: sha("h"),
+            created_at: String::new(),
+        }
     }
 
     fn files() -> Vec<FileDiff> {

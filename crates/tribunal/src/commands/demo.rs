@@ -1,35 +1,14 @@
-//! `tribunal demo`: a throw-away repository with planted defects in four languages, reviewed for real.
+//! `tribunal demo`: a throw-away repository with planted defects, reviewed for real; then a pull request in it that is reviewed, fixed,
+//! answered and reviewed again until it is clean.
 
-use crate::cli::OutputArgs;
+mod planted;
+
+use crate::cli::{Format, OutputArgs};
 use crate::situation::{Situation, exit};
 use crate::terminal::out;
+use planted::{FIXABLE, PLANTED};
 use std::path::Path;
-use std::process::Command;
-
-/// Path, text before, text after.
-const PLANTED: [(&str, &str, &str); 5] = [
-    (
-        "app/orders.py",
-        "import yaml\n\n\ndef load(path):\n    with open(path) as handle:\n        return yaml.safe_load(handle)\n",
-        "import yaml\n\n\ndef load(path):\n    with open(path) as handle:\n        return yaml.load(handle)\n\n\ndef find(cursor, name):\n    cursor.execute(f\"SELECT * FROM orders WHERE name = '{name}'\")\n    return cursor.fetchall()\n\n\ndef add(item, basket=[]):\n    basket.append(item)\n    return basket\n",
-    ),
-    (
-        "web/server.js",
-        "const https = require('https');\n\nmodule.exports = {};\n",
-        "const https = require('https');\nconst { exec } = require('child_process');\n\nfunction convert(req, res) {\n  exec(`convert ${req.query.file} out.png`, () => res.end());\n}\n\nasync function notifyAll(users) {\n  users.forEach(async (user) => {\n    await send(user);\n  });\n}\n\nmodule.exports = { convert, notifyAll };\n",
-    ),
-    (
-        "worker/main.go",
-        "package worker\n\nimport \"net/http\"\n\nvar client = http.DefaultClient\n",
-        "package worker\n\nimport (\n\t\"crypto/tls\"\n\t\"net/http\"\n)\n\nvar client = &http.Client{\n\tTransport: &http.Transport{\n\t\tTLSClientConfig: &tls.Config{InsecureSkipVerify: true},\n\t},\n}\n",
-    ),
-    (
-        "engine/src/lib.rs",
-        "pub fn wait() {}\n",
-        "use std::time::Duration;\n\npub async fn wait() {\n    std::thread::sleep(Duration::from_secs(5));\n}\n",
-    ),
-    ("README.md", "# Demo\n", "# Demo\n\nOrders, a web front end and a worker.\n"),
-];
+use std::process::{Command, ExitStatus};
 
 pub fn run(output: &OutputArgs, quiet: bool) -> Result<u8, Situation> {
     let failed = |error: std::io::Error| {
@@ -48,48 +27,80 @@ pub fn run(output: &OutputArgs, quiet: bool) -> Result<u8, Situation> {
     if !quiet {
         out::note("A throw-away repository with defects planted in Python, JavaScript, Go and Rust. `tribunal review` says:\n");
     }
-    // The child writes to the same place, but decides for itself; tell it what this process decided.
-    let coloured = anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never;
-    let this = std::env::current_exe().map_err(failed)?;
-    let mut review = Command::new(this);
-    review
-        .current_dir(top)
-        .args(["review", "--committed", "--format", format_name(output)])
-        .env("HOME", top)
-        .env("XDG_CONFIG_HOME", top)
-        .env("XDG_STATE_HOME", top);
-    review.env_remove("GIT_DIR").env_remove("GIT_INDEX_FILE").env_remove("GIT_WORK_TREE");
-    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("TRIBUNAL__")) {
-        // The demo shows the tool, not whoever set it up.
-        review.env_remove(name);
+    let mut args = vec!["review", "--committed", "--format", format_name(output)];
+    let file = output.output.as_ref().map(std::path::absolute).transpose().map_err(failed)?;
+    let file = file.map(|file| file.display().to_string());
+    args.extend(file.iter().flat_map(|file| ["--output", file.as_str()]));
+    expect(exit::FINDINGS, tribunal(top, &args, quiet).map_err(failed)?, "the review of the demo")?;
+    if output.format == Format::Text && output.output.is_none() && !quiet {
+        show_the_loop(top).map_err(|situation| Situation { code: "demo-failed", ..situation })?;
     }
-    review.args(["--color", if coloured { "always" } else { "never" }]);
-    if quiet {
-        review.arg("--quiet");
-    }
-    if let Some(path) = &output.output {
-        review.arg("--output").arg(std::path::absolute(path).map_err(failed)?);
-    }
-    let status = review.status().map_err(failed)?;
-    let planted_and_found = status.code() == Some(i32::from(exit::FINDINGS));
     folder.close().map_err(failed)?;
-    if !planted_and_found {
-        return Err(Situation::new(
-            "demo-failed",
-            exit::INCOMPLETE,
-            format!("the review of the demo ended with {status} instead of finding what was planted"),
-        ));
-    }
     if !quiet {
-        out::note(
-            "\nThat was exit code 1: blocking findings. The repository is gone again. In a checkout of yours: tribunal review",
-        );
+        out::note("\nThe repository is gone again. In a checkout of yours: tribunal review");
     }
     Ok(exit::DONE)
 }
 
+/// A pull request without a server: opened, reviewed, fixed and answered by the embedded fixer, and reviewed again.
+fn show_the_loop(top: &Path) -> Result<(), Situation> {
+    let failed = |error: std::io::Error| Situation::new("demo-failed", exit::INCOMPLETE, error.to_string());
+    git(top, &["checkout", "--quiet", "-b", "settings", "main"])?;
+    for (path, text) in FIXABLE {
+        std::fs::write(top.join(path), text).map_err(failed)?;
+    }
+    git(top, &["add", "."])?;
+    git(top, &["commit", "--quiet", "-m", "Read settings"])?;
+    // A branch that is checked out would be moved under somebody's hands.
+    git(top, &["checkout", "--quiet", "main"])?;
+    let step = |title: &str, args: &[&str], wanted: u8| {
+        out::note(&format!("\n\u{1b}[1m$ tribunal {}\u{1b}[0m   {title}\n", args.join(" ")));
+        expect(wanted, tribunal(top, args, false).map_err(failed)?, title)
+    };
+    out::note("\nThat was exit code 1: blocking findings. Now a pull request in the same repository, without a server.");
+    step(
+        "opens a pull request",
+        &["pr", "open", "--head", "settings", "--base", "main", "--title", "Read settings"],
+        exit::DONE,
+    )?;
+    step("reviews it and leaves its findings on their lines", &["review", "1"], exit::FINDINGS)?;
+    step("has the rules fix, answer and resolve what they can", &["watch", "1", "--once"], exit::DONE)?;
+    step("looks again", &["review", "1"], exit::DONE)?;
+    Ok(())
+}
+
+fn expect(wanted: u8, status: ExitStatus, what: &str) -> Result<(), Situation> {
+    if status.code() == Some(i32::from(wanted)) {
+        return Ok(());
+    }
+    Err(Situation::new("demo-failed", exit::INCOMPLETE, format!("{what} ended with {status} instead of {wanted}")))
+}
+
+/// This program again, in the demo's repository, with nothing of whoever runs it.
+fn tribunal(top: &Path, args: &[&str], quiet: bool) -> std::io::Result<ExitStatus> {
+    // The child writes to the same place, but decides for itself; tell it what this process decided.
+    let coloured = anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never;
+    let mut command = Command::new(std::env::current_exe()?);
+    command.current_dir(top).args(args).env("HOME", top);
+    for name in ["XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"] {
+        command.env(name, top.join(".git/demo").join(name));
+    }
+    for name in ["GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE"] {
+        command.env_remove(name);
+    }
+    command.env("GIT_AUTHOR_NAME", "Demo").env("GIT_AUTHOR_EMAIL", "demo@example.com");
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("TRIBUNAL")) {
+        // The demo shows the tool, not whoever set it up.
+        command.env_remove(name);
+    }
+    command.args(["--color", if coloured { "always" } else { "never" }]);
+    if quiet {
+        command.arg("--quiet");
+    }
+    command.status()
+}
+
 fn format_name(output: &OutputArgs) -> &'static str {
-    use crate::cli::Format;
     match output.format {
         Format::Text => "text",
         Format::Json => "json",

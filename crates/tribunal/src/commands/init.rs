@@ -34,6 +34,16 @@ const LINTERS: [(&str, &[&str], &str, &str); 6] = [
     ),
 ];
 
+/// Files that show how a repository proves itself, and the command. They run without a network, so nothing may be fetched.
+const PROOFS: [(&str, &str); 6] = [
+    ("Cargo.toml", "cargo test --offline"),
+    ("go.mod", "go test ./..."),
+    ("package.json", "npm test"),
+    ("pyproject.toml", "python3 -m pytest -q"),
+    ("Gemfile", "bundle exec rake test"),
+    ("Makefile", "make test"),
+];
+
 pub fn run(dry_run: bool, force: bool) -> Result<u8, Situation> {
     let repository = workspace::discover()?;
     let top = repository.work_tree.clone().ok_or(tribunal_forge::git::GitError::Bare)?;
@@ -146,6 +156,11 @@ fn config(languages: &[String], exists: &dyn Fn(&str) -> bool, thinker: Option<T
         text.push_str("\n[budget]\n# Dollars that one run may spend.\nrun_usd = 2.0\n");
     }
     text.push_str("\n# Any program that reads a JSON brief and prints a JSON report can play a role:\n# [agents.mine]\n# kind = \"command\"\n# command = [\"my-reviewer\"]  # on the PATH, or an absolute path\n");
+    if let Some((file, command)) = PROOFS.iter().find(|(file, _)| exists(file)) {
+        text.push_str(&format!(
+            "\n# `tribunal watch` runs these in a sandboxed copy, without a network, before it pushes a fix ({file} is here).\n[validate]\ncommands = [\"{command}\"]\n"
+        ));
+    }
     text
 }
 
@@ -169,6 +184,7 @@ mod tests {
         ] {
             let text = config(&["Rust".into()], &|_| true, thinker(&|name| name == key, &|name| name == program));
             let parsed: Config = toml::from_str(&text).unwrap();
+            assert_eq!(parsed.validate.commands, ["cargo test --offline"]);
             let policy = Policy::new(&parsed, &roles).unwrap();
             let thinks = policy.agents.values().any(|agent| agent.model().is_some());
             assert_eq!(thinks, !key.is_empty() || !program.is_empty(), "{text}");

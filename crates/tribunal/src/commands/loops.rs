@@ -14,11 +14,15 @@ use tribunal_core::feedback::reviewer::Filter;
 use tribunal_core::findings::scale::Priority;
 use tribunal_core::ids::AgentName;
 use tribunal_core::policy::loops::{LoopKind, LoopPolicy, WaitPolicy};
+use tribunal_core::policy::span::Span;
 use tribunal_core::procedure::remediate::{Input, Request, State};
+use tribunal_core::publish::visible::visible_line;
 use tribunal_core::pull::place::ForgeKind;
+use tribunal_core::remedy::end::{End, Ended};
 use tribunal_core::remedy::ladder::exit_code;
+use tribunal_core::remedy::report::files::{Awaited, Folder};
+use tribunal_core::remedy::report::respond::{RespondEnd, respond_report};
 use tribunal_core::remedy::report::{Report, comment::comment, text::text};
-use tribunal_engine::EngineError;
 use tribunal_engine::effects::ask::{Agents, Recording};
 use tribunal_engine::host::Work as _;
 use tribunal_engine::host::embedded::{Host, stored};
@@ -39,7 +43,7 @@ pub async fn run(kind: LoopKind, args: &LoopArgs, quiet: bool) -> Result<u8, Sit
     let setup = workspace::set_up_with(Guidance::at(&at_hand.repository, &at_hand.base_tip), None)?;
     let ledger = workspace::open_ledger(&workspace::ledger_folder(here.as_deref())).await?;
     // A watch and a review of the same pull request keep out of each other's way only while they write.
-    let case_id = format!("{}:{}", kind.word(), at_hand.connected.place.case_id());
+    let case_id = format!("loop:{}", at_hand.connected.place.case_id());
     let reporter = progress::Reporter::new(quiet);
     let request = request(kind, args, &at_hand, &setup).await?;
     let remedies = Remedies {
@@ -49,6 +53,7 @@ pub async fn run(kind: LoopKind, args: &LoopArgs, quiet: bool) -> Result<u8, Sit
         rules: Arc::new(setup.rules),
         agents: Agents::new(Arc::clone(&ledger), workspace::scratch_root(), Recording::default()),
         listener: reporter.listener(),
+        pages: workspace::ledger_folder(here.as_deref()).join("pr-reviews"),
     };
     let host = Host { ledger: Arc::clone(&ledger), effects: Arc::new(remedies), folder: Person::here().state };
     let fail_level = request.policy.fail_level;
@@ -59,20 +64,32 @@ pub async fn run(kind: LoopKind, args: &LoopArgs, quiet: bool) -> Result<u8, Sit
                 if !quiet {
                     out::note(&format!("going on with {}, which was not finished", row.id));
                 }
-                stored::<Remedies>(&row)?;
-                host.resume(row).await
+                let unfinished = stored::<Remedies>(&row)?.request.loops.kind;
+                if unfinished != kind {
+                    let message = format!("a `tribunal {}` of this pull request is not finished", unfinished.word());
+                    return Err(Situation::new("unfinished-loop", exit::USAGE, message).help(format!(
+                        "go on with it: tribunal {} {}",
+                        unfinished.word(),
+                        args.pull
+                    )));
+                }
+                Ok(host.resume(row).await?)
             }
             None => {
                 let run = request.run.clone();
-                host.begin(&run, Input::Start { request: Box::new(request) }, &case_id).await
+                Ok(host.begin(&run, Input::Start { request: Box::new(request) }, &case_id).await?)
             }
         }
     };
     let state = unless_interrupted(work, &reporter, kind).await?;
+    host.effects.close_pages(&state);
     let Some(report) = state.report() else {
         return Err(Situation::new("engine-failed", exit::INCOMPLETE, "the loop ended without a report"));
     };
-    print(report, args)?;
+    print(report, &state, args)?;
+    if !quiet && args.format == LoopFormat::Text {
+        items(report).iter().for_each(|line| out::note(line));
+    }
     Ok(match level(fail_level) {
         Some(level) => report.exit_code(level),
         None => exit_code(report.reason, false),
@@ -80,7 +97,7 @@ pub async fn run(kind: LoopKind, args: &LoopArgs, quiet: bool) -> Result<u8, Sit
 }
 
 async fn unless_interrupted(
-    work: impl Future<Output = Result<State, EngineError>>,
+    work: impl Future<Output = Result<State, Situation>>,
     reporter: &progress::Reporter,
     kind: LoopKind,
 ) -> Result<State, Situation> {
@@ -94,7 +111,7 @@ async fn unless_interrupted(
         }
     };
     reporter.finish();
-    Ok(state?)
+    state
 }
 
 async fn request(kind: LoopKind, args: &LoopArgs, at_hand: &AtHand, setup: &Setup) -> Result<Request, Situation> {
@@ -133,7 +150,7 @@ async fn request(kind: LoopKind, args: &LoopArgs, at_hand: &AtHand, setup: &Setu
 
 pub(super) fn waits(args: &WaitArgs, usual: WaitPolicy) -> WaitPolicy {
     WaitPolicy {
-        poll: args.poll.unwrap_or(usual.poll),
+        poll: args.poll.unwrap_or(usual.poll).max(Span::seconds(1)),
         settle: args.settle.unwrap_or(usual.settle),
         idle: args.idle.unwrap_or(usual.idle),
         total: args.total.unwrap_or(usual.total),
@@ -152,9 +169,9 @@ async fn signature(at_hand: &AtHand, here: Option<&Repository>) -> Result<Signat
     Ok(Signature { email: format!("{}@noreply.{host}", me.login.replace("[bot]", "")), name: me.login })
 }
 
-fn print(report: &Report, args: &LoopArgs) -> Result<(), Situation> {
+fn print(report: &Report, state: &State, args: &LoopArgs) -> Result<(), Situation> {
     let text = match args.format {
-        LoopFormat::Text => text(report),
+        LoopFormat::Text => words(report, state),
         LoopFormat::Markdown => comment(report),
         LoopFormat::Json => serde_json::to_string_pretty(report)
             .map_err(|error| Situation::new("engine-failed", exit::INCOMPLETE, error.to_string()))?,
@@ -166,6 +183,44 @@ fn print(report: &Report, args: &LoopArgs) -> Result<(), Situation> {
         }),
         None => out::write(&text),
     }
+}
+
+/// Each loop reports in its own form, where that has a word for the reason.
+fn words(report: &Report, state: &State) -> String {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default().as_millis();
+    let minutes = u64::try_from(now).unwrap_or(0).saturating_sub(state.started_at) / 60_000;
+    let is_respond = state.request.loops.kind == LoopKind::Respond;
+    match RespondEnd::of(report, minutes).filter(|_| is_respond) {
+        Some(end) => {
+            let (number, awaited) = (report.pull.number, Awaited(state.request.loops.reviewer.clone()));
+            let commits = state.memory.commits.len();
+            respond_report(report, &end, state.memory.cycles, commits, &awaited, &Folder(format!("pr-reviews/{number}")))
+        }
+        None => text(report),
+    }
+}
+
+/// Every item and what became of it, for people; the report itself has a form that programs read.
+fn items(report: &Report) -> Vec<String> {
+    let width = |cells: &mut dyn Iterator<Item = usize>| cells.max().unwrap_or(0).min(48);
+    let places = width(&mut report.items.iter().map(|ended| ended.place.chars().count()));
+    let authors = width(&mut report.items.iter().map(|ended| ended.author.chars().count()));
+    let line = |ended: &Ended| {
+        let colour = match &ended.end {
+            End::Fixed { .. } | End::Declined { .. } | End::Deferred { .. } | End::NothingAsked => "32",
+            End::LeftOut { .. } | End::AnsweredBefore => "2",
+            End::Asked { .. } | End::Open { .. } => "33",
+        };
+        let (place, author) = (visible_line(&ended.place), visible_line(&ended.author));
+        let word = ended.end.word();
+        format!(
+            "  {place:<places$}  {author:<authors$}  \u{1b}[{colour}m{word:<13}\u{1b}[0m {}",
+            visible_line(&ended.end.details())
+        )
+    };
+    let mut lines = vec![String::new()];
+    lines.extend(report.items.iter().map(line));
+    lines
 }
 
 fn level(level: FailLevel) -> Option<Priority> {

@@ -1,8 +1,8 @@
 //! The one end of a loop, and its report.
 
+use super::pass::Why;
 use super::{Effect, Next, Phase, State};
 use crate::feedback::item::Item;
-use crate::procedure::Millis;
 use crate::pull::facts::PullState;
 use crate::remedy::condition::Condition;
 use crate::remedy::end::{End, Ended};
@@ -10,8 +10,13 @@ use crate::remedy::ladder::Reason;
 use crate::remedy::report::{Details, PullFacts, Report, Spending, words};
 
 impl State {
+    /// Stops after one more look: what was said while a pass worked is in the report, too (WL-123, WL-130).
+    pub(super) fn close(&mut self, conditions: Vec<Condition>) -> Next {
+        self.read(Why::Closing { conditions })
+    }
+
     /// Stops for the reason that stands highest on the ladder; every condition that holds is in the report (CF-23).
-    pub(super) fn end(&mut self, conditions: Vec<Condition>, _: Millis) -> Next {
+    pub(super) fn end(&mut self, conditions: Vec<Condition>) -> Next {
         let report = Box::new(self.make_report(conditions));
         if self.request.loops.comment {
             return (Phase::Posting(report), vec![Effect::Post]);
@@ -61,10 +66,12 @@ impl State {
         report
     }
 
-    /// What became of an item. One that was answered elsewhere before this run is nobody's work here.
+    /// What became of an item. One that was answered elsewhere before this run is nobody's work here, and what was said after our
+    /// answer is not answered by it.
     fn end_of_item(&self, item: &Item) -> End {
         match self.memory.ends.get(&item.id) {
-            Some((_, end)) => end.clone(),
+            Some((last_word, end)) if !item.is_open() || *last_word == item.last_word => end.clone(),
+            Some(_) => End::Open { why: "something was said after it was answered".into() },
             None if !item.is_open() => End::AnsweredBefore,
             None => End::Open { why: "it was not worked on".into() },
         }

@@ -1,9 +1,10 @@
 //! Which of what was seen is worked on, and whether anything is.
 
 use super::{Seen, SeenItem, State};
-use crate::feedback::baseline::Baseline;
+use crate::feedback::baseline::{Baseline, Change, change};
 use crate::feedback::item::{Item, ItemId, Label};
 use crate::ids::Sha;
+use crate::procedure::Millis;
 use crate::pull::facts::PullState;
 use crate::remedy::assess::Assessment;
 use crate::remedy::condition::Condition;
@@ -27,8 +28,22 @@ pub enum Why {
     },
     /// One more look before the loop ends clean (WL-130).
     LastLook,
-    /// After the only pass: what is still open.
-    Closing,
+    /// One more look before nobody watches any more (WL-130).
+    Unwatched,
+    /// The loop ends: what is still open? Without a condition it was the only pass.
+    Closing {
+        conditions: Vec<Condition>,
+    },
+}
+
+impl Why {
+    /// What ends the loop already, whatever the look shows.
+    pub(super) fn decided(self) -> Vec<Condition> {
+        match self {
+            Why::Closing { conditions } => conditions,
+            Why::First | Why::Event | Why::Approved { .. } | Why::LastLook | Why::Unwatched => Vec::new(),
+        }
+    }
 }
 
 /// One round of work on what was seen at one head.
@@ -72,19 +87,23 @@ pub(super) enum Planned {
     Work(Box<Pass>),
 }
 
-pub(super) fn plan(state: &mut State, why: Why, seen: Seen, before: Option<&Baseline>) -> Planned {
-    match seen.pull.state {
-        PullState::Merged => return Planned::End(vec![Condition::of(Reason::PrMerged)]),
-        PullState::Closed => return Planned::End(vec![Condition::of(Reason::PrClosed)]),
-        PullState::Open => {}
+pub(super) fn plan(state: &mut State, why: Why, seen: Seen, before: Option<&Baseline>, now: Millis) -> Planned {
+    let ended = match seen.pull.state {
+        PullState::Merged => Some(Reason::PrMerged),
+        PullState::Closed => Some(Reason::PrClosed),
+        PullState::Open => None,
+    };
+    if let Some(reason) = ended {
+        // An escalation is not hidden by it (WL-55).
+        return Planned::End([why.decided(), vec![Condition::of(reason)]].concat());
     }
     let open: Vec<&SeenItem> = seen.items.iter().filter(|entry| entry.in_scope && entry.item.is_open()).collect();
     // Before anything is made of any of them (WL-60).
     if let Some((entry, suspicion)) = open.iter().find_map(|entry| Some((entry, entry.suspicion.as_ref()?))) {
-        return Planned::End(vec![Condition::injection(&entry.item, suspicion)]);
+        return Planned::End([why.decided(), vec![Condition::injection(&entry.item, suspicion)]].concat());
     }
-    if why == Why::Closing {
-        return Planned::End(closing(state, &open));
+    if let Why::Closing { conditions } = why {
+        return Planned::End(if conditions.is_empty() { closing(state, &open) } else { conditions });
     }
     let max_passes = state.request.loops.cycles.saturating_mul(4).saturating_add(16);
     if state.memory.passes > max_passes {
@@ -103,6 +122,9 @@ pub(super) fn plan(state: &mut State, why: Why, seen: Seen, before: Option<&Base
     if candidates.is_empty() {
         return nothing_to_do(state, why, &seen, before);
     }
+    if now >= state.total_until() {
+        return Planned::End(vec![Condition::window_elapsed()]);
+    }
     // What has begun may go on for a while, and half of it is not worked on (RL-15).
     if state.is_respond() && why == Why::First && state.request.loops.wait.settle.as_seconds() > 0 && !state.request.loops.once {
         return Planned::Wait { active: true };
@@ -113,8 +135,14 @@ pub(super) fn plan(state: &mut State, why: Why, seen: Seen, before: Option<&Base
 /// Nothing is open for us.
 fn nothing_to_do(state: &State, why: Why, seen: &Seen, before: Option<&Baseline>) -> Planned {
     let is_quiet = State::is_quiet(before, &seen.baseline);
+    let approves = |by: &String| seen.baseline.approvals.contains_key(by);
     match why {
-        Why::Approved { .. } => Planned::LookAgain(Why::LastLook),
+        // What was taken back before it was looked at, by a word or by a push, is no approval (WL-11, WL-79).
+        Why::Approved { by } if approves(&by) => Planned::LookAgain(Why::LastLook),
+        Why::Unwatched => match before.map(|before| change(before, &seen.baseline, state.arm())) {
+            Some(Change::Approved { .. }) => Planned::LookAgain(Why::LastLook),
+            _ => Planned::End(vec![Condition::window_elapsed()]),
+        },
         Why::LastLook if is_quiet => Planned::End(vec![Condition::of(Reason::Clean)]),
         _ if state.request.loops.once => Planned::End(vec![Condition::of(Reason::Clean)]),
         // The reviewer has looked at this head and left nothing: ready for a person's decision (RL-24, CF-20).
@@ -136,6 +164,10 @@ fn candidates(state: &State, open: &[&SeenItem]) -> (Vec<Item>, Vec<Condition>) 
     let mut conditions = Vec::new();
     for entry in open {
         let item = &entry.item;
+        // Pages that overlap show an item twice.
+        if found.iter().any(|known: &Item| known.id == item.id) {
+            continue;
+        }
         // Decided once for these words; only new ones open it again.
         if memory.ends.get(&item.id).is_some_and(|(last_word, _)| *last_word == item.last_word) {
             continue;

@@ -7,6 +7,7 @@ use crate::ids::Sha;
 use crate::policy::loops::Rerequest;
 use crate::procedure::Millis;
 use crate::publish::marker::Disposition;
+use crate::pull::talk::{Thread, ThreadComment};
 use crate::remedy::answer::{self, decline_escalates, may_resolve};
 use crate::remedy::assess::{Admitted, Assessment, Checkup, Decision};
 use crate::remedy::condition::Condition;
@@ -27,11 +28,20 @@ pub struct Reply {
     pub resolve: bool,
 }
 
+impl Reply {
+    /// Has somebody spoken in the thread since it was read? Then it stays open: closing it would hide a word that nobody has answered
+    /// (WL-83).
+    pub fn is_overtaken(&self, thread: &Thread, is_ours: impl Fn(&ThreadComment) -> bool) -> bool {
+        let since = thread.comments.iter().skip_while(|comment| comment.id != self.item.last_word).skip(1);
+        since.into_iter().any(|comment| !is_ours(comment))
+    }
+}
+
 impl State {
     pub(super) fn assessed(&mut self, mut pass: Box<Pass>, said: Result<Admitted, Trouble>, now: Millis) -> Next {
         let admitted = match said {
             Ok(admitted) => admitted,
-            Err(trouble) => return self.end(vec![Condition::blocked("assessing", trouble.words())], now),
+            Err(trouble) => return self.close(vec![Condition::blocked("assessing", trouble.words())]),
         };
         pass.assessments = admitted.accepted;
         if self.request.loops.checker.is_some() {
@@ -43,13 +53,13 @@ impl State {
 
     pub(super) fn checked(&mut self, mut pass: Box<Pass>, said: Result<Checkup, Trouble>, now: Millis) -> Next {
         match said {
-            Err(trouble) => self.end(vec![Condition::blocked("checking the assessment", trouble.words())], now),
+            Err(trouble) => self.close(vec![Condition::blocked("checking the assessment", trouble.words())]),
             Ok(Checkup::Approved) => self.routed(pass, now),
             Ok(Checkup::Rejected { why }) => {
                 self.memory.rejections += 1;
                 pass.rejections.push(why);
                 if self.memory.rejections > MAX_REJECTIONS {
-                    return self.end(vec![Condition::assessment_rejected(&pass.rejections)], now);
+                    return self.close(vec![Condition::assessment_rejected(&pass.rejections)]);
                 }
                 self.assess(pass)
             }
@@ -63,7 +73,7 @@ impl State {
             // No patch is made where patching is what does not help (WL-62).
             pass.conditions.push(sign);
             self.close_round(&pass);
-            return self.end(pass.conditions, now);
+            return self.close(pass.conditions);
         }
         let leaders: Vec<Item> = pass.leaders().cloned().collect();
         let mut to_fix = false;
@@ -89,7 +99,7 @@ impl State {
     pub(super) fn fixed(&mut self, mut pass: Box<Pass>, made: Result<Made, Trouble>, now: Millis) -> Next {
         let made = match made {
             Ok(made) => made,
-            Err(trouble) => return self.end(vec![Condition::blocked("fixing", trouble.words())], now),
+            Err(trouble) => return self.close(vec![Condition::blocked("fixing", trouble.words())]),
         };
         for (id, outcome) in &made.outcomes {
             let Some(item) = pass.item(id).cloned() else { continue };
@@ -127,12 +137,12 @@ impl State {
             Validation::Failed { command, output } => {
                 let mut conditions = pass.conditions;
                 conditions.push(Condition::validation_failed(&command, &output));
-                self.end(conditions, now)
+                self.close(conditions)
             }
             Validation::CannotRun { command, why } => {
                 let mut conditions = pass.conditions;
                 conditions.push(Condition::validation_failed(&command, &why));
-                self.end(conditions, now)
+                self.close(conditions)
             }
         }
     }
@@ -147,16 +157,17 @@ impl State {
             // Nothing may be written to a head that was not read (design rule 7): all of the pass is thrown away.
             Landing::Moved => {
                 self.memory.discards += 1;
+                self.drop_round();
                 if self.memory.discards > MAX_DISCARDS {
                     let why = format!("the branch moved {MAX_DISCARDS} times while fixes for it were made");
-                    return self.end(vec![Condition::blocked("pushing", why)], now);
+                    return self.close(vec![Condition::blocked("pushing", why)]);
                 }
                 self.read(Why::Event)
             }
             Landing::Refused(why) => {
                 let mut conditions = pass.conditions;
                 conditions.push(Condition::blocked("pushing", why));
-                self.end(conditions, now)
+                self.close(conditions)
             }
         }
     }
@@ -169,7 +180,11 @@ impl State {
                 self.memory.commits.push((commit.clone(), summary.clone()));
             }
             if matches!(outcome, FixOutcome::Made { .. } | FixOutcome::With { .. }) {
-                *self.memory.fixes.entry(id.clone()).or_default() += 1;
+                // Whoever said the same was answered by the same fix.
+                let followers = pass.same_as.iter().filter(|(_, leader)| *leader == id).map(|(follower, _)| follower);
+                for fixed in std::iter::once(id).chain(followers) {
+                    *self.memory.fixes.entry(fixed.clone()).or_default() += 1;
+                }
             }
         }
         if let (Some(baseline), Some(head)) = (self.memory.baseline.take(), &pass.landed) {
@@ -300,7 +315,7 @@ impl State {
     fn pass_over(&mut self, pass: Box<Pass>, now: Millis) -> Next {
         self.note_rest(&pass);
         self.close_round(&pass);
-        let resolved = pass.items.iter().filter(|item| self.settled(item)).count() as u32;
+        let resolved = pass.items.iter().filter(|item| self.answered_here(item)).count() as u32;
         let cycle = Cycle { count: self.memory.cycles, max: self.request.loops.cycles, resolved };
         let worst = pass.conditions.iter().map(|condition| condition.reason).min();
         let returned = worst.and_then(|reason| Return::try_from(reason).ok()).unwrap_or(Return::Clean);
@@ -315,10 +330,10 @@ impl State {
             conditions.extend(self.signs());
         }
         if !conditions.is_empty() {
-            return self.end(conditions, now);
+            return self.close(conditions);
         }
         if self.request.loops.once {
-            return self.read(Why::Closing);
+            return self.close(Vec::new());
         }
         if resolved > 0 {
             self.memory.idle_until = now.saturating_add(self.request.loops.wait.idle.as_millis());
@@ -326,7 +341,12 @@ impl State {
         self.wait(false, now)
     }
 
-    fn settled(&self, item: &Item) -> bool {
+    /// Was it fixed, declined or deferred? What asks for nothing makes no cycle (WL-47).
+    fn answered_here(&self, item: &Item) -> bool {
+        self.settled(item) && !matches!(self.memory.ends.get(&item.id), Some((_, End::NothingAsked)))
+    }
+
+    pub(super) fn settled(&self, item: &Item) -> bool {
         self.memory.ends.get(&item.id).is_some_and(|(last_word, end)| *last_word == item.last_word && end.is_settled())
     }
 

@@ -19,6 +19,11 @@ impl State {
         self.memory.history.standing.at_ceiling = self.memory.cycles + 1 >= self.request.loops.cycles;
     }
 
+    /// The head moved away under a round: nothing came of it, and the same items are looked at again as if for the first time.
+    pub(super) fn drop_round(&mut self) {
+        self.memory.history.rounds.pop_if(|round| !round.over);
+    }
+
     fn remembered(&self, item: &Item, pass: &Pass, number: u32) -> Remembered {
         let rounds = &self.memory.history.rounds;
         let known = rounds.iter().flat_map(|round| &round.findings).find(|finding| finding.item == item.id);

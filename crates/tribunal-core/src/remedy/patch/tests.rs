@@ -240,3 +240,13 @@ fn public_signatures_are_a_contract() {
         assert_eq!(verdict(path, lines), Ok(()), "{lines:?}");
     }
 }
+
+/// RL-39, PR-116: a commit says in one short line what it does, and for which item and run it was made.
+#[test]
+fn a_commit_says_what_and_for_which_item() {
+    let item = crate::remedy::answer::tests::item(crate::feedback::item::Voice::Bot, None);
+    assert_eq!(subject("Use a set.\nAnd more", &item), "Use a set. And more");
+    assert_eq!(subject(" ", &item), "Address feedback on src/a.py:4");
+    assert_eq!(subject(&"x".repeat(200), &item).chars().count(), 72);
+    assert_eq!(message("Use a set", &item, &"run".into()), "Use a set\n\nTribunal-Item: thread:1\nTribunal-Run: run\n");
+}

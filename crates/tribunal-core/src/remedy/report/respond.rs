@@ -5,6 +5,7 @@ use super::files::{Awaited, Folder};
 use crate::findings::anchor::fold;
 use crate::publish::visible::visible_line;
 use crate::remedy::end::End;
+use crate::remedy::ladder::Reason;
 
 /// How it ended. The original had one error status; a forge that fails and a wait that was broken off have their own (RL-56, RL-62).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +31,30 @@ pub enum RespondEnd {
 }
 
 impl RespondEnd {
+    /// How a report ends the respond loop. Nothing where it has no word for the reason: a person is needed, and the report of the
+    /// watch loop says for what.
+    pub fn of(report: &Report, waited_minutes: u64) -> Option<RespondEnd> {
+        let reason = report.details.blocker_reason.clone().unwrap_or_default();
+        match report.reason {
+            Reason::Clean | Reason::PrMerged | Reason::PrClosed if report.resolved > 0 => Some(RespondEnd::ReadyForMerge),
+            Reason::Clean | Reason::PrMerged | Reason::PrClosed => Some(RespondEnd::NoChangesNeeded),
+            Reason::WatchWindowElapsed => Some(RespondEnd::TimedOut { minutes: waited_minutes }),
+            Reason::Blocked if reason.starts_with("assessment") => Some(RespondEnd::ValidationFailed { reason }),
+            Reason::Blocked => Some(RespondEnd::ForgeFailed { reason }),
+            Reason::InjectionSuspect
+            | Reason::HighSeverityRejection
+            | Reason::UserInputRequired
+            | Reason::PlannerEscalation
+            | Reason::BreakFixBreak
+            | Reason::RootClusterSuspected
+            | Reason::DiminishingReturns
+            | Reason::MergeAdvised
+            | Reason::MaxIterationsReached
+            | Reason::MaxCyclesReached
+            | Reason::PassComplete => None,
+        }
+    }
+
     pub fn first_line(&self) -> &'static str {
         match self {
             RespondEnd::ReadyForMerge | RespondEnd::NoChangesNeeded => "PR_REVIEW_COMPLETE",

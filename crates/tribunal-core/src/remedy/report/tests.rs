@@ -183,7 +183,7 @@ fn the_comment_for_people() {
     | `src/a.py:4` | Declined | by design |
     | `src/a.py:4` | Deferred | #12 |
     | `src/a.py:4` | Asked | Is the order kept |
-    | `src/a.py:4` | Open |  |
+    | `src/a.py:4` | Open | no rule has a fix |
     | `src/a.py:4` | Left out | not in scope |
 
     </details>
