@@ -8,6 +8,7 @@ pub mod dedup;
 pub mod gather;
 pub mod injection;
 pub mod item;
+pub mod log;
 pub mod reviewer;
 pub mod settle;
 pub mod words;

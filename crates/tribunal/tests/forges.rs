@@ -34,6 +34,8 @@ mod forges {
                 a_fork_is_not_pushed_to,
                 a_round_of_answers,
                 waiting_for_reviewers,
+                a_log_is_read,
+                a_hostile_log,
             );
         };
         ($town:ident: $($name:ident),* $(,)?) => {
@@ -61,6 +63,7 @@ mod forges {
         pub use super::loops::answers::*;
         pub use super::loops::remedies::*;
         pub use super::loops::safety::*;
+        pub use super::loops::sources::*;
         pub use super::story::*;
     }
 }

@@ -103,11 +103,6 @@ impl Remedies {
         Ok((Ok(FixOutcome::Nothing(why)), spend))
     }
 
-    fn texts_at(&self, item: &Item, tip: &Sha) -> BTreeMap<RepoPath, String> {
-        let text = item.path.as_ref().and_then(|path| Some((path.clone(), self.text_at(tip, path)?)));
-        text.into_iter().collect()
-    }
-
     /// The commit for a fix, or why its edits cannot be used.
     fn commit(&self, state: &State, item: &Item, fix: &Fix, tip: &Sha) -> Result<Result<FixOutcome, String>, EngineError> {
         let files = match apply(&fix.edits, |path| self.text_at(tip, path)) {

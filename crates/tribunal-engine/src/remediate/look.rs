@@ -123,7 +123,8 @@ impl Remedies {
         };
         let extra = &state.request.loops.bots;
         let said = heard.said(&self.on.key, extra);
-        let gathered = gather(&said);
+        let mut gathered = gather(&said);
+        self.add_logs(state, &heard, &filter, &mut gathered.items).await;
         let items: Vec<SeenItem> = gathered
             .items
             .iter()

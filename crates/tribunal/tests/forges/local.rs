@@ -1,7 +1,9 @@
 //! On a plain git repository, without any server.
 
+use super::loops::agents::{KEY, model, script, word};
 use super::town::Said;
-use serde_json::Value;
+use fake_model_server::{Matcher, ModelServer, Reply};
+use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Command;
 use tempfile::TempDir;
@@ -183,4 +185,40 @@ fn a_watch_leaves_uncommitted_work_alone() {
     plain.tribunal(&["watch", "1", "--once"]).ended(0);
     assert!(std::fs::read_to_string(&file).unwrap().contains("yaml.safe_load(text)"), "the work tree moved along");
     assert_eq!(plain.printed(&["status", "--porcelain"]), "");
+}
+
+impl Plain {
+    /// A model of this server assesses and fixes.
+    fn think_with(&self, server: &ModelServer, more: &str) {
+        let folder = self.folder.path().join("home/.config/tribunal");
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("config.toml"), format!("[fix]\nagent = \"m\"\n{more}{}", model("m", server))).unwrap();
+    }
+
+    fn thinks(&self, args: &[&str]) -> Said {
+        Said::of(self.command(env!("CARGO_BIN_EXE_tribunal")).env("THE_KEY", KEY).args(args).output().unwrap())
+    }
+}
+
+/// WL-71, issue 6: a plain repository keeps what a check printed, if it is told, and the loop works from it.
+#[test]
+fn a_failing_check_is_fixed_by_its_log() {
+    let plain = Plain::new();
+    plain.commit("total.py", "def total(items):\n    return sum(itms)\n", "total");
+    plain.tribunal(&["pr", "open", "--title", "Total"]).ended(0);
+    plain.git(&["checkout", "--quiet", "main"]);
+    let log = plain.folder.path().join("ci.log");
+    let filler = "collecting\n".repeat(20_000);
+    std::fs::write(&log, format!("{filler}total.py:2: \u{1b}[31mNameError\u{1b}[0m: name 'itms' is not defined\n")).unwrap();
+    let missing = plain.tribunal(&["pr", "check", "1", "ci/test", "--state", "failure", "--log", "nowhere.log"]).ended(2);
+    assert!(missing.stderr.contains("nowhere.log"), "{}", missing.stderr);
+    plain.tribunal(&["pr", "check", "1", "ci/test", "--state", "failure", "--log", log.to_str().unwrap()]).ended(0);
+    let edits = json!([{ "path": "total.py", "find": "itms", "replace": "items" }]);
+    let fix = json!({ "summary": "Name the list as it is called", "edits": edits, "cannot": "" });
+    let told = Matcher::any().contains("total.py:2: NameError: name 'itms'").own_contains("Make the fix");
+    let server = ModelServer::start(script(vec![word("check:ci/test", "address", "")], &[]).rule(told, Reply::Json(fix)));
+    plain.think_with(&server, "");
+    let report = plain.thinks(&["watch", "1", "--once", "--format", "json"]).ended(0).json();
+    assert_eq!(report["reason"], "clean", "{report:#}");
+    assert_eq!(plain.printed(&["show", "feature:total.py"]), "def total(items):\n    return sum(items)");
 }

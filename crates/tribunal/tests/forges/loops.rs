@@ -5,6 +5,7 @@ pub mod answers;
 mod killed;
 pub mod remedies;
 pub mod safety;
+pub mod sources;
 
 use super::town::{Said, Town};
 use forge_conformance::Who;
