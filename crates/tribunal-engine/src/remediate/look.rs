@@ -61,13 +61,16 @@ impl Heard {
 /// Reads everything that is said on a pull request.
 pub(crate) async fn hear(on: &OnForge, place: &Place) -> Result<Heard, ForgeFault> {
     let (forge, number) = (&on.forge, place.number);
-    let (pull, comments, (reviews, threads), me, capabilities) = tokio::try_join!(
+    let (pull, comments, (reviews, mut threads), me, capabilities) = tokio::try_join!(
         forge.pull(number),
         forge.comments(number),
         forge.reviews_and_threads(number),
         forge.identity(),
         forge.capabilities()
     )?;
+    if !capabilities.can(Capability::Resolve) {
+        threads.iter_mut().for_each(|thread| thread.can_resolve = Some(false));
+    }
     let reacts = async {
         if capabilities.can(Capability::Reactions) {
             forge.reactions(number, &ReactionTarget::Pull).await
