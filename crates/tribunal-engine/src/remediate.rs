@@ -75,7 +75,7 @@ impl Remedies {
         head: &Sha,
     ) -> Result<(Result<T, Trouble>, Spend), EngineError> {
         if let Some(why) = state.request.withheld.get(agent) {
-            return Ok((Err(Trouble::Failed(format!("{agent} is not given this change: {why}"))), Spend::default()));
+            return Ok((Err(Trouble::Withheld(format!("{agent} is not given this change: {why}"))), Spend::default()));
         }
         let tree = match self.tree_for(state, agent, head).await? {
             Ok(tree) => tree,

@@ -4,7 +4,7 @@
 //! closes nothing. Nothing is looked for in pages of fifty; what the forge holds is all here.
 
 use super::item::{Item, ItemId, Label, Surface, Voice};
-use super::reviewer::{priority_in, says_nothing, says_quota, says_running, voice};
+use super::reviewer::{priority_in, says_nothing, says_quota, says_running, says_satisfied, voice};
 use super::words::shown_words;
 use crate::findings::anchor::Side;
 use crate::findings::key::sha256_hex;
@@ -46,6 +46,8 @@ pub struct Left {
     pub running: Vec<Notice>,
     /// Who cannot review now.
     pub quota: Vec<Notice>,
+    /// Who has looked and is content.
+    pub satisfied: Vec<Notice>,
     /// Reports, empty words, and commands for us.
     pub noise: usize,
 }
@@ -55,6 +57,8 @@ pub struct Notice {
     pub by: Account,
     pub voice: Voice,
     pub url: String,
+    /// Where it stands, as a baseline names places.
+    pub place: String,
 }
 
 pub fn gather(said: &Said<'_>) -> Gathered {
@@ -236,11 +240,11 @@ impl Gathered {
     }
 
     fn take_comment(&mut self, said: &Said<'_>, comment: &Comment, answered: &BTreeSet<String>) {
-        if self.is_left(said, &comment.author, &comment.body, &comment.url, &comment.created_at) {
+        let id = ItemId(format!("comment:{}", comment.id));
+        if self.is_left(said, &id, (&comment.author, &comment.body, &comment.url), &comment.created_at) {
             return;
         }
         let surface = Surface::Comment { id: comment.id.clone() };
-        let id = ItemId(format!("comment:{}", comment.id));
         self.take_whole(said, id, surface, &comment.author, (&comment.id, &comment.body, &comment.url), answered);
     }
 
@@ -250,11 +254,13 @@ impl Gathered {
             ReviewState::Pending | ReviewState::Approved | ReviewState::Dismissed => return,
         }
         // A reply in a thread comes as an empty review; its words are in the thread.
-        if review.body.trim().is_empty() || self.is_left(said, &review.author, &review.body, &review.url, &review.submitted_at) {
+        let id = ItemId(format!("review:{}", review.id));
+        if review.body.trim().is_empty()
+            || self.is_left(said, &id, (&review.author, &review.body, &review.url), &review.submitted_at)
+        {
             return;
         }
         let surface = Surface::Review { id: review.id.clone() };
-        let id = ItemId(format!("review:{}", review.id));
         self.take_whole(said, id, surface, &review.author, (&review.id, &review.body, &review.url), answered);
     }
 
@@ -292,7 +298,7 @@ impl Gathered {
     }
 
     /// Told by what it says, not by who says it, except that people are never taken for machines (PR-111).
-    fn is_left(&mut self, said: &Said<'_>, author: &Account, body: &str, url: &str, at: &str) -> bool {
+    fn is_left(&mut self, said: &Said<'_>, id: &ItemId, (author, body, url): (&Account, &str, &str), at: &str) -> bool {
         if is_command(body) || shown_words(body).is_empty() {
             self.left.noise += 1;
             return true;
@@ -301,10 +307,11 @@ impl Gathered {
         if voice.is_person() {
             return false;
         }
-        let notice = || Notice { by: author.clone(), voice: voice.clone(), url: url.to_owned() };
+        let notice = || Notice { by: author.clone(), voice: voice.clone(), url: url.to_owned(), place: id.0.clone() };
         match () {
             () if says_quota(body) && !said.has_reviewed_since(author, at) => self.left.quota.push(notice()),
             () if says_running(body) && !said.has_reviewed_since(author, at) => self.left.running.push(notice()),
+            () if says_satisfied(body) => self.left.satisfied.push(notice()),
             () if says_quota(body) || says_running(body) || says_nothing(body) => self.left.noise += 1,
             () => return false,
         }

@@ -15,7 +15,7 @@ pub struct WaitConfig {
     /// Between two looks. Default 60s; `respond` and `await` 30s.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub poll: Option<Span>,
-    /// How long it must have been quiet after the first activity. Default 3m.
+    /// How long after the first activity what else comes is waited for, before any of it is worked on. Default 3m.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settle: Option<Span>,
     /// How long nothing may happen before the loop ends; counted anew after each cycle that resolved something. Default 1h.

@@ -7,14 +7,14 @@ use std::collections::BTreeMap;
 use tribunal_core::call::usage::Usage;
 use tribunal_core::feedback::baseline::{Arm, Change, change};
 use tribunal_core::feedback::item::{Item, Surface};
-use tribunal_core::policy::loops::LoopKind;
 use tribunal_core::procedure::Millis;
+use tribunal_core::procedure::remediate::vigil::{Glance, Vigil};
 use tribunal_core::procedure::remediate::{
-    AnswerOutcome, Answering, Effect, FixOutcome, Input, Landing, Made, Pass, Phase, Reply, State, Trouble, Validation, Wake,
+    AnswerOutcome, Answering, Effect, FixOutcome, Input, Landing, Made, Pass, Phase, Preflight, Reply, State, Trouble,
+    Validation, Wake,
 };
 use tribunal_core::procedure::review::Spend;
 use tribunal_core::publish::marker::{Mark, read, seal};
-use tribunal_core::pull::facts::PullState;
 use tribunal_core::pull::talk::{Thread, ThreadComment};
 use tribunal_core::remedy::answer::{defer_issue, round_summary};
 use tribunal_core::remedy::assess::{Assessment, Checkup, Decision, admit};
@@ -53,8 +53,7 @@ fn perform(world: &mut World, effect: &Effect, state: &State) -> Result<Input, F
         Effect::Prepare => {
             world.pass_time(500);
             reads(world)?;
-            let state = world.forge.talk.pull.state;
-            Input::Prepared(if state == PullState::Open { Ok(()) } else { Err(format!("it is {}", state.word())) })
+            Input::Prepared(Ok(Box::new(Preflight { pull: world.look().pull, trunk: "main".into(), unfit: None })))
         }
         Effect::Read { .. } => {
             world.pass_time(1_000);
@@ -321,10 +320,11 @@ fn answer(world: &mut World, state: &State) -> Result<Input, Fault> {
         };
         answering.outcomes.insert(reply.item.id.clone(), outcome);
     }
-    if state.needs_summary(&replies) {
+    let summoned = state.summoned(pass, &answering.outcomes);
+    if state.needs_summary(&replies, &summoned) {
         let items = replies.iter().map(|reply| format!("{}@{}", reply.item.id, reply.item.last_word)).collect();
         let mark = Mark::Round { run: state.request.run.clone(), cycle: pass.number, items };
-        let words = round_summary(&state.ended(pass, &replies), None);
+        let words = round_summary(&state.ended(pass, &replies), &summoned);
         answering.summary = Some(say_once(world, &mark, &words)?);
     }
     Ok(Input::Answered(answering))
@@ -394,42 +394,29 @@ fn post(world: &mut World, state: &State) -> Result<Input, Fault> {
 fn wait(world: &mut World, state: &State, until: Millis, arm: Arm, active: bool) -> Wake {
     let loops = &state.request.loops;
     let Some(baseline) = &state.memory.baseline else { return Wake::Failed("there is nothing to compare with".into()) };
-    let settle = loops.wait.settle.as_millis();
-    let mut first_activity = active.then(|| world.now());
-    let mut failures = 0;
+    let mut vigil = Vigil::new(loops, until, active, world.now());
     let mut looked_at = None;
     loop {
-        if first_activity.is_some_and(|since| world.now() >= since.saturating_add(settle)) {
-            return Wake::Changed(Change::Changed);
-        }
-        if world.now() >= until {
-            return if first_activity.is_some() { Wake::Changed(Change::Changed) } else { Wake::TimedOut };
+        if let Some(wake) = vigil.is_over(world.now()) {
+            return wake;
         }
         // An arm may end without a word (WL-126).
         if world.chance.below(1_000) == 0 {
             return Wake::Changed(Change::Nothing);
         }
-        if reads(world).is_err() {
-            failures += 1;
-            if failures >= 2 {
-                return Wake::Failed("two looks in a row failed".into());
-            }
+        let glance = if reads(world).is_err() {
+            Glance::Failed("no answer".into())
+        } else if looked_at != Some(world.forge.version) || world.is_stale() {
+            let (now, running) = world.glance();
+            looked_at = (!world.is_stale()).then_some(world.forge.version);
+            Glance::Saw { change: change(baseline, &now, arm), running }
         } else {
-            failures = 0;
-            if looked_at != Some(world.forge.version) || world.is_stale() {
-                let now = world.glance();
-                looked_at = (!world.is_stale()).then_some(world.forge.version);
-                match change(baseline, &now, arm) {
-                    Change::Nothing => {}
-                    Change::Changed if loops.kind == LoopKind::Respond => {
-                        first_activity.get_or_insert(world.now());
-                    }
-                    other => return Wake::Changed(other),
-                }
-            }
+            Glance::Same
+        };
+        if let Some(wake) = vigil.looked(glance, world.now()) {
+            return wake;
         }
-        let left = until.saturating_sub(world.now());
-        let nap = first_activity.map_or(left, |since| left.min(since.saturating_add(settle).saturating_sub(world.now())));
-        world.pass_time(loops.wait.poll.as_millis().min(nap.max(1)));
+        let nap = vigil.nap(world.now());
+        world.pass_time(nap);
     }
 }

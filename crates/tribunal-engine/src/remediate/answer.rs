@@ -4,7 +4,9 @@
 use super::Remedies;
 use crate::{EngineError, Progress};
 use std::collections::BTreeMap;
-use tribunal_core::feedback::item::{Item, Surface};
+use std::time::Duration;
+use tribunal_core::feedback::item::Surface;
+use tribunal_core::feedback::reviewer::Summons;
 use tribunal_core::policy::loops::Rerequest;
 use tribunal_core::procedure::remediate::{AnswerOutcome, Answering, Input, Pass, Reply, State};
 use tribunal_core::publish::marker::{Mark, read, seal};
@@ -61,8 +63,9 @@ impl Remedies {
             };
             answering.outcomes.insert(reply.item.id.clone(), outcome);
         }
-        if state.needs_summary(&replies) {
-            answering.summary = Some(self.summarise(state, pass, &replies, &comments).await);
+        let summoned = state.summoned(pass, &answering.outcomes);
+        if state.needs_summary(&replies, &summoned) {
+            answering.summary = Some(self.summarise(state, pass, &replies, &summoned, &comments).await?);
         }
         Ok(Input::Answered(answering))
     }
@@ -97,16 +100,36 @@ impl Remedies {
         if !reply.resolve || thread.resolved || reply.is_overtaken(thread, is_ours) {
             return Ok(AnswerOutcome::Said { resolved: thread.resolved });
         }
-        Ok(match self.on.forge.resolve(number, thread).await {
+        Ok(match self.resolve(number, thread).await {
             Ok(()) => AnswerOutcome::Said { resolved: true },
             Err(fault) => AnswerOutcome::NotResolved(fault.to_string()),
         })
     }
 
+    /// Resolving twice does no harm, so it is tried again; what then fails is told and ends nothing (WL-82).
+    async fn resolve(&self, number: u64, thread: &Thread) -> Result<(), ForgeFault> {
+        for pause in [200, 1_000] {
+            match self.on.forge.resolve(number, thread).await {
+                Err(fault) if fault.may_pass() || fault.is_uncertain() => {
+                    tokio::time::sleep(Duration::from_millis(pause)).await;
+                }
+                other => return other,
+            }
+        }
+        self.on.forge.resolve(number, thread).await
+    }
+
     /// One comment for the round: what has no thread is marked as answered by it.
-    async fn summarise(&self, state: &State, pass: &Pass, replies: &[Reply], comments: &[Comment]) -> Result<String, String> {
+    async fn summarise(
+        &self,
+        state: &State,
+        pass: &Pass,
+        replies: &[Reply],
+        summoned: &[Summons],
+        comments: &[Comment],
+    ) -> Result<Result<String, String>, EngineError> {
         let (number, case_id) = (state.request.place.number, state.request.place.case_id());
-        let me = self.on.forge.identity().await.map_err(|fault| fault.to_string())?;
+        let me = self.on.forge.identity().await?;
         let said = comments.iter().filter(|comment| comment.author.is(&me)).find(|comment| {
             read(&comment.body, &case_id, &self.on.key).is_some_and(|found| match found.mark {
                 Mark::Round { run, cycle, .. } => run == state.request.run && cycle == pass.number,
@@ -114,26 +137,18 @@ impl Remedies {
             })
         });
         if let Some(said) = said {
-            return Ok(said.url.clone());
+            return Ok(Ok(said.url.clone()));
         }
         let items = replies.iter().map(|reply| format!("{}@{}", reply.item.id, reply.item.last_word)).collect();
         let mark = Mark::Round { run: state.request.run.clone(), cycle: pass.number, items };
-        let mention = self.mention(state, pass);
-        let body = format!(
-            "{}\n\n{}",
-            round_summary(&state.ended(pass, replies), mention.as_deref()),
-            seal(&mark, &case_id, &self.on.key)
-        );
-        self.on.forge.comment(number, &body).await.map(|comment| comment.url).map_err(|fault| fault.to_string())
-    }
-
-    /// Whom the summary asks to look again.
-    fn mention(&self, state: &State, pass: &Pass) -> Option<String> {
-        if state.request.loops.rerequest != Rerequest::Mention {
-            return None;
+        let words = round_summary(&state.ended(pass, replies), summoned);
+        let body = format!("{words}\n\n{}", seal(&mark, &case_id, &self.on.key));
+        match self.on.forge.comment(number, &body).await {
+            Ok(comment) => Ok(Ok(comment.url)),
+            // Whether it was said is seen when the effect is run again.
+            Err(fault) if fault.is_uncertain() || fault.may_pass() => Err(fault.into()),
+            Err(fault) => Ok(Err(fault.to_string())),
         }
-        let bots = pass.items.iter().filter(|item: &&Item| !item.voice.is_person());
-        bots.map(|item| item.author.login.clone()).find(|login| !login.is_empty())
     }
 
     pub(super) async fn ask_again(&self, state: &State) -> Result<Input, EngineError> {
@@ -143,9 +158,9 @@ impl Remedies {
             // The summary of the round has asked.
             return Ok(Input::AskedAgain(Ok(())));
         }
-        let mut logins: Vec<String> = pass.items.iter().map(|item| item.author.login.clone()).collect();
-        logins.sort();
-        logins.dedup();
+        let me = self.on.forge.identity().await?;
+        let others = state.awaited(pass).into_iter().filter(|item| !item.author.is(&me));
+        let logins: Vec<String> = others.map(|item| item.author.login.clone()).collect();
         let asked = self.on.forge.request_review(state.request.place.number, &logins).await;
         Ok(Input::AskedAgain(asked.map_err(|fault| fault.to_string())))
     }

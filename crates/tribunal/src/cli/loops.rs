@@ -27,7 +27,7 @@ pub struct WaitArgs {
     /// Between two looks, such as 30s
     #[arg(long, value_name = "TIME")]
     pub poll: Option<Span>,
-    /// How long it must be quiet after the first activity, such as 60s
+    /// How long after the first activity what else comes is waited for, such as 60s
     #[arg(long, value_name = "TIME")]
     pub settle: Option<Span>,
     /// How long nothing may happen, such as 20m
@@ -97,10 +97,15 @@ pub struct AwaitArgs {
     /// How long at most; the same as --total
     #[arg(long, value_name = "TIME", conflicts_with = "total")]
     pub timeout: Option<Span>,
-    /// Only what is newer than this counts, as the forge writes times (2026-01-31T12:00:00Z). Open threads always count
-    #[arg(long, value_name = "TIME")]
-    pub after: Option<String>,
+    /// Only what is newer than this moment counts, such as 2026-01-31T12:00:00Z. Open threads always count
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    pub after: Option<u64>,
     /// Print what was found as JSON
     #[arg(long)]
     pub json: bool,
+}
+
+fn moment(text: &str) -> Result<u64, String> {
+    tribunal_core::calendar::millis_of(text)
+        .ok_or_else(|| "write it as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00".to_owned())
 }

@@ -2,13 +2,14 @@
 
 use super::super::Millis;
 use super::super::review::Spend;
-use super::Request;
+use super::{Preflight, Request};
 use crate::feedback::baseline::{Arm, Baseline, Change};
 use crate::feedback::injection::Suspicion;
 use crate::feedback::item::{Item, ItemId};
 use crate::ids::{RepoPath, Sha};
 use crate::pull::facts::PullState;
 use crate::remedy::assess::{Admitted, Checkup};
+use crate::remedy::condition::Blocker;
 use crate::remedy::patch::Refusal;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -71,7 +72,7 @@ pub enum Input {
     Start {
         request: Box<Request>,
     },
-    Prepared(Result<(), String>),
+    Prepared(Result<Box<Preflight>, String>),
     /// A read that decides fails closed (CF-9).
     Seen(Result<Box<Seen>, String>),
     Assessed {
@@ -104,12 +105,23 @@ pub enum Trouble {
     OverBudget(String),
     /// It may be there later.
     Unavailable(String),
+    /// It is not given this change.
+    Withheld(String),
 }
 
 impl Trouble {
     pub fn words(&self) -> &str {
         match self {
-            Trouble::Failed(words) | Trouble::OverBudget(words) | Trouble::Unavailable(words) => words,
+            Trouble::Failed(words) | Trouble::OverBudget(words) | Trouble::Unavailable(words) | Trouble::Withheld(words) => words,
+        }
+    }
+
+    pub fn blocker(&self) -> Blocker {
+        match self {
+            Trouble::Failed(_) => Blocker::Agent,
+            Trouble::OverBudget(_) => Blocker::Budget,
+            Trouble::Unavailable(_) => Blocker::Later,
+            Trouble::Withheld(_) => Blocker::Person,
         }
     }
 }
@@ -124,6 +136,9 @@ pub struct PullFacts {
     pub head: Sha,
     pub branch: String,
     pub base: String,
+    /// It comes from another repository.
+    #[serde(default)]
+    pub is_fork: bool,
 }
 
 /// The conversation at one moment.
@@ -138,8 +153,11 @@ pub struct Seen {
     pub running: bool,
     /// A reviewer in scope says that it cannot work.
     pub quota: Option<String>,
-    /// A reviewer in scope has reviewed this head, or says that it is satisfied.
+    /// A reviewer in scope has reviewed this head.
     pub reviewed: bool,
+    /// Words of reviewers in scope that have looked and ask for nothing, as the baseline names them. They are bound to no commit.
+    #[serde(default)]
+    pub satisfied: BTreeSet<String>,
     /// Files that this pull request brought or mostly rewrote.
     pub young: BTreeSet<RepoPath>,
 }

@@ -58,6 +58,7 @@ impl State {
         report.new_actionable = report.resolved;
         report.issues = self.issues(&conditions, &report);
         report.details = details(&conditions);
+        report.blocker = conditions.first().and_then(|first| first.blocker);
         report.spend = Spending {
             calls: memory.spend.calls,
             tokens: memory.spend.usage.total_input() + memory.spend.usage.output,
@@ -73,13 +74,16 @@ impl State {
             Some((last_word, end)) if !item.is_open() || *last_word == item.last_word => end.clone(),
             Some(_) => End::Open { why: "something was said after it was answered".into() },
             None if !item.is_open() => End::AnsweredBefore,
+            None if self.memory.left_out.contains(&item.id) => {
+                End::LeftOut { why: format!("only the words of `{}` count here", self.request.loops.reviewer) }
+            }
             None => End::Open { why: "it was not worked on".into() },
         }
     }
 
     fn issues(&self, conditions: &[Condition], report: &Report) -> Vec<String> {
         let mut issues: Vec<String> = conditions.iter().filter(|condition| !condition.detail.is_empty()).map(line).collect();
-        let open = report.open().filter(|ended| !matches!(ended.end, End::LeftOut { .. })).count();
+        let open = report.open().count();
         if open > 0 {
             issues.push(format!("{open} items are still open"));
         }

@@ -2,7 +2,8 @@
 
 use super::pass::{Pass, Why};
 use super::{AnswerOutcome, Answering, Effect, FixOutcome, Landing, MAX_DISCARDS, Made, Next, Phase, State, Trouble, Validation};
-use crate::feedback::item::{Item, ItemId, Surface};
+use crate::feedback::item::{Item, ItemId, Surface, Voice};
+use crate::feedback::reviewer::{Summons, summons};
 use crate::ids::Sha;
 use crate::policy::loops::Rerequest;
 use crate::procedure::Millis;
@@ -10,7 +11,7 @@ use crate::publish::marker::Disposition;
 use crate::pull::talk::{Thread, ThreadComment};
 use crate::remedy::answer::{self, decline_escalates, may_resolve};
 use crate::remedy::assess::{Admitted, Assessment, Checkup, Decision};
-use crate::remedy::condition::Condition;
+use crate::remedy::condition::{Blocker, Condition};
 use crate::remedy::end::{End, Ended};
 use crate::remedy::ladder::{Cycle, Return, cycle_decision};
 use crate::remedy::patch::Refusal;
@@ -41,7 +42,7 @@ impl State {
     pub(super) fn assessed(&mut self, mut pass: Box<Pass>, said: Result<Admitted, Trouble>, now: Millis) -> Next {
         let admitted = match said {
             Ok(admitted) => admitted,
-            Err(trouble) => return self.close(vec![Condition::blocked("assessing", trouble.words())]),
+            Err(trouble) => return self.close(vec![Condition::blocked(trouble.blocker(), "assessing", trouble.words())]),
         };
         pass.assessments = admitted.accepted;
         if self.request.loops.checker.is_some() {
@@ -53,7 +54,7 @@ impl State {
 
     pub(super) fn checked(&mut self, mut pass: Box<Pass>, said: Result<Checkup, Trouble>, now: Millis) -> Next {
         match said {
-            Err(trouble) => self.close(vec![Condition::blocked("checking the assessment", trouble.words())]),
+            Err(trouble) => self.close(vec![Condition::blocked(trouble.blocker(), "checking the assessment", trouble.words())]),
             Ok(Checkup::Approved) => self.routed(pass, now),
             Ok(Checkup::Rejected { why }) => {
                 self.memory.rejections += 1;
@@ -99,7 +100,7 @@ impl State {
     pub(super) fn fixed(&mut self, mut pass: Box<Pass>, made: Result<Made, Trouble>, now: Millis) -> Next {
         let made = match made {
             Ok(made) => made,
-            Err(trouble) => return self.close(vec![Condition::blocked("fixing", trouble.words())]),
+            Err(trouble) => return self.close(vec![Condition::blocked(trouble.blocker(), "fixing", trouble.words())]),
         };
         for (id, outcome) in &made.outcomes {
             let Some(item) = pass.item(id).cloned() else { continue };
@@ -141,7 +142,7 @@ impl State {
             }
             Validation::CannotRun { command, why } => {
                 let mut conditions = pass.conditions;
-                conditions.push(Condition::validation_failed(&command, &why));
+                conditions.push(Condition::validation_cannot_run(&command, &why));
                 self.close(conditions)
             }
         }
@@ -160,13 +161,13 @@ impl State {
                 self.drop_round();
                 if self.memory.discards > MAX_DISCARDS {
                     let why = format!("the branch moved {MAX_DISCARDS} times while fixes for it were made");
-                    return self.close(vec![Condition::blocked("pushing", why)]);
+                    return self.close(vec![Condition::blocked(Blocker::Later, "pushing", why)]);
                 }
                 self.read(Why::Event)
             }
             Landing::Refused(why) => {
                 let mut conditions = pass.conditions;
-                conditions.push(Condition::blocked("pushing", why));
+                conditions.push(Condition::blocked(Blocker::Forge, "pushing", why));
                 self.close(conditions)
             }
         }
@@ -205,7 +206,7 @@ impl State {
     pub(super) fn homed(&mut self, mut pass: Box<Pass>, homes: BTreeMap<ItemId, Result<String, String>>, now: Millis) -> Next {
         for (id, home) in &homes {
             if let (Some(item), Err(why)) = (pass.item(id).cloned(), home) {
-                pass.conditions.push(Condition::blocked("deferring", format!("{}: {why}", item.place())));
+                pass.conditions.push(Condition::blocked(Blocker::Forge, "deferring", format!("{}: {why}", item.place())));
             }
         }
         pass.homes = homes;
@@ -258,7 +259,11 @@ impl State {
                     self.memory.not_resolved.push(format!("{} ({why})", reply.item.place()));
                 }
                 Some(AnswerOutcome::Failed(why)) => {
-                    pass.conditions.push(Condition::blocked("answering", format!("{}: {why}", reply.item.place())));
+                    pass.conditions.push(Condition::blocked(
+                        Blocker::Forge,
+                        "answering",
+                        format!("{}: {why}", reply.item.place()),
+                    ));
                     continue;
                 }
                 None => continue,
@@ -267,20 +272,51 @@ impl State {
             self.memory.ends.insert(reply.item.id.clone(), (reply.item.last_word.clone(), end));
         }
         if let Some(Err(why)) = &answering.summary {
-            pass.conditions.push(Condition::blocked("marker-write-failed", why.clone()));
+            pass.conditions.push(Condition::blocked(Blocker::Forge, "marker-write-failed", why.clone()));
         }
-        let asks = self.is_respond() && self.request.loops.rerequest != Rerequest::Never;
-        if asks && pass.conditions.is_empty() {
+        if self.may_ask_again(&pass, &answering.outcomes) && !self.awaited(&pass).is_empty() {
             let effect = Effect::AskAgain { pass: pass.number };
             return (Phase::AskingAgain(pass), vec![effect]);
         }
         self.pass_over(pass, now)
     }
 
-    /// What the summary of a round is for: items that no reply can be given to, and asking again (RL-47).
-    pub fn needs_summary(&self, replies: &[Reply]) -> bool {
+    /// Is what the summary of a round is for there: items that no reply can be given to, or somebody to ask again (RL-47)?
+    pub fn needs_summary(&self, replies: &[Reply], summoned: &[Summons]) -> bool {
         let has_no_thread = |reply: &Reply| matches!(reply.item.surface, Surface::Comment { .. } | Surface::Review { .. });
-        replies.iter().any(has_no_thread) || (self.is_respond() && self.request.loops.rerequest == Rerequest::Mention)
+        !summoned.is_empty() || replies.iter().any(has_no_thread)
+    }
+
+    /// Whom the summary of a round calls.
+    pub fn summoned(&self, pass: &Pass, outcomes: &BTreeMap<ItemId, AnswerOutcome>) -> Vec<Summons> {
+        if self.request.loops.rerequest != Rerequest::Mention || !self.may_ask_again(pass, outcomes) {
+            return Vec::new();
+        }
+        let awaited = self.awaited(pass);
+        let mut called: Vec<Summons> = awaited.iter().filter_map(|item| summons(&item.author, &item.voice)).collect();
+        called.dedup();
+        called
+    }
+
+    /// Nobody is asked again before everything is answered, and closed where it should be (RL-82).
+    fn may_ask_again(&self, pass: &Pass, outcomes: &BTreeMap<ItemId, AnswerOutcome>) -> bool {
+        let stands = |reply: &Reply| match outcomes.get(&reply.item.id) {
+            Some(AnswerOutcome::Said { resolved }) => *resolved || !reply.resolve,
+            Some(AnswerOutcome::NotResolved(_) | AnswerOutcome::Failed(_)) | None => false,
+        };
+        self.is_respond() && pass.conditions.is_empty() && self.replies(pass).iter().all(stands)
+    }
+
+    /// One item of each reviewer whose next look is awaited, by login. The panel is run, not asked.
+    pub fn awaited<'a>(&self, pass: &'a Pass) -> Vec<&'a Item> {
+        let mut items: Vec<&Item> = match self.request.loops.rerequest {
+            Rerequest::Never => Vec::new(),
+            Rerequest::Mention => pass.items.iter().filter(|item| matches!(item.voice, Voice::Known(_) | Voice::Bot)).collect(),
+            Rerequest::Reviewer => pass.items.iter().filter(|item| !matches!(item.voice, Voice::Panel | Voice::Check)).collect(),
+        };
+        items.sort_by_key(|item| &item.author.login);
+        items.dedup_by_key(|item| &item.author.login);
+        items
     }
 
     /// The rows of the round's summary.
@@ -306,7 +342,7 @@ impl State {
     pub(super) fn asked_again(&mut self, mut pass: Box<Pass>, asked: Result<(), String>, now: Millis) -> Next {
         match asked {
             Ok(()) => self.memory.asked_at = Some(pass.landed.clone().unwrap_or_else(|| pass.head.clone())),
-            Err(why) => pass.conditions.push(Condition::blocked("asking again", why)),
+            Err(why) => pass.conditions.push(Condition::blocked(Blocker::Forge, "asking again", why)),
         }
         self.pass_over(pass, now)
     }

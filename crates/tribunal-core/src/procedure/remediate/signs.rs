@@ -4,7 +4,7 @@ use super::pass::Pass;
 use super::{FixOutcome, State};
 use crate::feedback::item::{Item, Label};
 use crate::remedy::assess::Decision;
-use crate::remedy::condition::Condition;
+use crate::remedy::condition::{Blocker, Condition};
 use crate::remedy::ladder::Reason;
 use crate::remedy::signals::detect::{Detected, detect};
 use crate::remedy::signals::{Remembered, Round, Status, Touched};
@@ -123,5 +123,7 @@ fn condition(reason: Reason, detected: &Detected) -> Condition {
             [detected.diminishing_returns.evidence.clone(), detected.gate_a.evidence.clone()].concat(),
         ),
     };
-    Condition { stage: Some(stage.to_owned()), detail, evidence, ..Condition::of(reason) }
+    // Whether to go on at all is then a person's to say.
+    let blocker = (reason == Reason::Blocked).then_some(Blocker::Person);
+    Condition { stage: Some(stage.to_owned()), detail, evidence, blocker, ..Condition::of(reason) }
 }
