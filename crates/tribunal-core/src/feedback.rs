@@ -8,6 +8,7 @@ pub mod dedup;
 pub mod gather;
 pub mod injection;
 pub mod item;
+pub mod lint;
 pub mod log;
 pub mod reviewer;
 pub mod settle;

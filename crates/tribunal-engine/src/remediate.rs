@@ -6,6 +6,7 @@ mod assess;
 mod files;
 mod fix;
 mod land;
+pub mod lint;
 mod logs;
 pub(crate) mod look;
 mod validate;

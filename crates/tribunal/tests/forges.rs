@@ -36,6 +36,8 @@ mod forges {
                 waiting_for_reviewers,
                 a_log_is_read,
                 a_hostile_log,
+                lints_are_fixed,
+                a_linter_wakes_it_up,
             );
         };
         ($town:ident: $($name:ident),* $(,)?) => {
@@ -61,6 +63,7 @@ mod forges {
     mod stories {
         pub use super::loops::agents::*;
         pub use super::loops::answers::*;
+        pub use super::loops::lints::*;
         pub use super::loops::remedies::*;
         pub use super::loops::safety::*;
         pub use super::loops::sources::*;

@@ -95,6 +95,9 @@ pub struct LoopConfig {
     /// Post the report on the pull request. Default false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comment: Option<bool>,
+    /// SARIF files in the checkout whose results are feedback too, read anew at each look.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sarif: Vec<String>,
 }
 
 /// CF-6.
@@ -179,6 +182,9 @@ pub struct LoopPolicy {
     pub validate: Vec<String>,
     pub validate_timeout: Span,
     pub bots: BTreeMap<String, String>,
+    /// Files of linters' results. In the configuration they are named from the top of the checkout; here as they are opened.
+    #[serde(default)]
+    pub sarif: Vec<String>,
 }
 
 impl LoopPolicy {
@@ -202,6 +208,9 @@ impl LoopPolicy {
         // Whoever assessed has an assessment to defend.
         if config.fix.check.as_ref() == Some(&assessor) && assessor.as_str() != RULES_AGENT {
             return Err(format!("[fix] check: `{assessor}` cannot check its own assessment; name another agent"));
+        }
+        if let Some(file) = own.sarif.iter().find(|file| !is_inside(file)) {
+            return Err(format!("[{}] sarif: `{file}` is no file of the checkout", kind.word()));
         }
         let cycles = own.cycles.unwrap_or(usual.cycles);
         if cycles == 0 {
@@ -236,8 +245,17 @@ impl LoopPolicy {
             validate: config.validate.commands.clone(),
             validate_timeout: config.validate.timeout.unwrap_or(Span::seconds(600)),
             bots: config.identity.bots.clone(),
+            sarif: own.sarif.clone(),
         })
     }
+}
+
+/// Is it named from the top of the checkout, and below it? A repository's file names no other on whose machine it is read.
+fn is_inside(file: &str) -> bool {
+    !file.is_empty()
+        && !file.starts_with(['/', '\\', '~'])
+        && !file.contains(':')
+        && file.split(['/', '\\']).all(|part| part != "..")
 }
 
 /// What differs between the loops unless somebody says otherwise (CF-3, CF-5, CF-6, CF-22).
@@ -272,6 +290,10 @@ mod tests {
     fn nonsense_is_refused() {
         assert!(policy(LoopKind::Watch, "[watch]\ncycles = 0\n").unwrap_err().contains("at least 1"));
         assert!(policy(LoopKind::Watch, "[fix]\nagent = \"nobody\"\n").unwrap_err().contains("[agents.nobody]"));
+        for file in ["../out.sarif", "/etc/passwd", "", "c:\\x", "a/../../b"] {
+            let text = format!("[watch]\nsarif = ['{file}']\n");
+            assert!(policy(LoopKind::Watch, &text).unwrap_err().contains("sarif"), "{file}");
+        }
         let own = "[agents.a]\nkind = \"claude\"\nmodel = \"m\"\n[fix]\nagent = \"a\"\ncheck = \"a\"\n";
         assert!(policy(LoopKind::Respond, own).unwrap_err().contains("its own assessment"));
     }

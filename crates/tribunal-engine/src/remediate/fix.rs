@@ -1,8 +1,8 @@
 //! Making commits for what shall be addressed: one for each item, one on top of the other, in our own clone. Each patch is checked
 //! before it becomes a commit; none is pushed here.
 
-use super::Remedies;
 use super::assess::{no_fixer, shown, title};
+use super::{Remedies, lint};
 use crate::EngineError;
 use schemars::schema_for;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,6 +11,7 @@ use tribunal_agent::rules::scan::scan;
 use tribunal_core::call::Question;
 use tribunal_core::diff::parse::parse_diff;
 use tribunal_core::feedback::item::{Item, ItemId};
+use tribunal_core::feedback::lint::knowing;
 use tribunal_core::ids::{RepoPath, Sha};
 use tribunal_core::policy::agents::{AgentConfig, Means};
 use tribunal_core::policy::config::RULES_AGENT;
@@ -116,7 +117,7 @@ impl Remedies {
             return Ok(Ok(FixOutcome::Refused(Refusal::Empty)));
         }
         let summary = patch::subject(&fix.summary, item);
-        let message = patch::message(&summary, item, &state.request.run);
+        let message = knowing(&patch::message(&summary, item, &state.request.run), lint::known(state));
         let commit = self.repository.commit_files(tip, &files, &self.signature, &message)?;
         let change = parse_diff(&self.repository.patch_between(tip, &commit)?)
             .map_err(|error| EngineError::Worker(format!("the patch of a fix cannot be read: {error}")))?;

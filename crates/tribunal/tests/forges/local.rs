@@ -1,6 +1,7 @@
 //! On a plain git repository, without any server.
 
 use super::loops::agents::{KEY, model, script, word};
+use super::loops::lints;
 use super::town::Said;
 use fake_model_server::{Matcher, ModelServer, Reply};
 use serde_json::{Value, json};
@@ -221,4 +222,30 @@ fn a_failing_check_is_fixed_by_its_log() {
     let report = plain.thinks(&["watch", "1", "--once", "--format", "json"]).ended(0).json();
     assert_eq!(report["reason"], "clean", "{report:#}");
     assert_eq!(plain.printed(&["show", "feature:total.py"]), "def total(items):\n    return sum(items)");
+}
+
+/// Issue 6: the configuration names files of the checkout; they are opened wherever in it one stands.
+#[test]
+fn a_configured_sarif_file_is_read() {
+    let plain = Plain::new();
+    plain.commit("app.py", UNSAFE, "load");
+    plain.tribunal(&["pr", "open", "--title", "Load"]).ended(0);
+    plain.git(&["checkout", "--quiet", "main"]);
+    let folder = plain.folder.path().join("home/.config/tribunal");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("config.toml"), "[watch]\nsarif = [\"out/lint.sarif\"]\n").unwrap();
+    let missing = plain.tribunal(&["watch", "1", "--once"]).ended(2);
+    assert!(missing.stderr.contains("error[bad-sarif]") && missing.stderr.contains("out/lint.sarif"), "{}", missing.stderr);
+    std::fs::create_dir_all(plain.repository().join("out")).unwrap();
+    lints::write(&plain.repository().join("out/lint.sarif"), &[lints::result("B506", "app.py", 5)]);
+    let inside = plain
+        .command(env!("CARGO_BIN_EXE_tribunal"))
+        .args(["watch", "1", "--once", "--format", "json"])
+        .current_dir(plain.repository().join("out"))
+        .output();
+    let report = Said::of(inside.unwrap()).ended(0).json();
+    assert_eq!((report["reason"].as_str(), report["resolved"].as_u64()), (Some("clean"), Some(1)), "{report:#}");
+    assert!(plain.printed(&["show", "feature:app.py"]).contains("yaml.safe_load(text)"));
+    // `respond` has its own list.
+    plain.tribunal(&["respond", "1", "--once"]).ended(0);
 }

@@ -3,6 +3,7 @@
 pub mod agents;
 pub mod answers;
 mod killed;
+pub mod lints;
 pub mod remedies;
 pub mod safety;
 pub mod sources;
