@@ -147,6 +147,14 @@ impl Said<'_> {
         }
     }
 
+    /// What the last of our sealed replies to this word says.
+    fn answer_in(&self, thread: &Thread, word: &str) -> Option<Disposition> {
+        thread.comments.iter().rev().find_map(|comment| match self.mark(&comment.author, &comment.body)? {
+            ReadMark { mark: Mark::Reply { last_word, says, .. }, seal: Seal::Good } if last_word == word => Some(says),
+            _ => None,
+        })
+    }
+
     /// What our summaries of rounds name, as `item@last_word`.
     fn answered(&self) -> BTreeSet<String> {
         let comments = self.comments.iter().map(|comment| (&comment.author, &comment.body));
@@ -236,6 +244,7 @@ impl Gathered {
             resolved: thread.resolved,
             can_resolve: thread.can_resolve != Some(false),
             one_voice: if panel { voices.is_empty() } else { voices.len() == 1 },
+            answered: said.answer_in(thread, &thread.comments[*last].id),
         });
     }
 
@@ -294,6 +303,7 @@ impl Gathered {
             resolved: false,
             can_resolve: false,
             one_voice: true,
+            answered: None,
         });
     }
 
@@ -345,6 +355,7 @@ impl Gathered {
             resolved: false,
             can_resolve: false,
             one_voice: true,
+            answered: None,
         });
     }
 }

@@ -8,14 +8,14 @@ use std::time::Duration;
 use tribunal_core::feedback::item::Surface;
 use tribunal_core::feedback::reviewer::Summons;
 use tribunal_core::policy::loops::Rerequest;
-use tribunal_core::procedure::remediate::{AnswerOutcome, Answering, Input, Pass, Reply, State};
+use tribunal_core::procedure::remediate::{AnswerOutcome, Answering, Input, Pass, Phase, Reply, State, is_overtaken};
 use tribunal_core::publish::marker::{Mark, read, seal};
 use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::pull::talk::{Comment, NewIssue, Thread, ThreadComment};
 use tribunal_core::remedy::answer::{defer_issue, round_summary};
 use tribunal_core::remedy::assess::Decision;
 use tribunal_core::remedy::report::comment::comment;
-use tribunal_core::remedy::report::files::Phase;
+use tribunal_core::remedy::report::files;
 
 impl Remedies {
     /// Deferred work gets its place before anybody is told about it (WL-85, RL-42).
@@ -106,6 +106,23 @@ impl Remedies {
         })
     }
 
+    /// Closes what was answered before and left open (RL-45). What somebody spoke in since stays open.
+    pub(super) async fn close(&self, state: &State) -> Result<Input, EngineError> {
+        let Phase::Closing(items, _) = &state.phase else { return Err(EngineError::Worker("nothing is to be closed".into())) };
+        let (number, case_id) = (state.request.place.number, state.request.place.case_id());
+        let (threads, me) = tokio::try_join!(self.on.forge.threads(number), self.on.forge.identity())?;
+        let is_ours = |comment: &ThreadComment| comment.author.is(&me) && read(&comment.body, &case_id, &self.on.key).is_some();
+        let mut outcomes = BTreeMap::new();
+        for item in items {
+            let Surface::Thread { id } = &item.surface else { continue };
+            let open = threads.iter().find(|thread| &thread.id == id && !thread.resolved);
+            let Some(thread) = open.filter(|thread| !is_overtaken(item, thread, is_ours)) else { continue };
+            let closed = self.resolve(number, thread).await.map_err(|fault| fault.to_string());
+            outcomes.insert(item.id.clone(), closed);
+        }
+        Ok(Input::Closed(outcomes))
+    }
+
     /// Resolving twice does no harm, so it is tried again; what then fails is told and ends nothing (WL-82).
     async fn resolve(&self, number: u64, thread: &Thread) -> Result<(), ForgeFault> {
         for pause in [200, 1_000] {
@@ -153,7 +170,7 @@ impl Remedies {
 
     pub(super) async fn ask_again(&self, state: &State) -> Result<Input, EngineError> {
         let pass = Self::pass(state)?;
-        self.write_state(state, Phase::InProgress, "RE_REVIEW_REQUESTED");
+        self.write_state(state, files::Phase::InProgress, "RE_REVIEW_REQUESTED");
         if state.request.loops.rerequest != Rerequest::Reviewer {
             // The summary of the round has asked.
             return Ok(Input::AskedAgain(Ok(())));

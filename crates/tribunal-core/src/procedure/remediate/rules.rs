@@ -6,6 +6,7 @@ use crate::feedback::item::{Label, Surface, Voice};
 use crate::findings::scale::Priority;
 use crate::policy::config::Config;
 use crate::policy::loops::Rerequest;
+use crate::publish::marker::Disposition;
 use crate::pull::facts::{Account, AccountKind, PullState};
 use crate::pull::place::{ForgeKind, Project};
 use crate::remedy::assess::{Admitted, Assessment, Checkup, Decision};
@@ -130,6 +131,7 @@ fn item(id: &str) -> Item {
         resolved: false,
         can_resolve: true,
         one_voice: true,
+        answered: None,
     }
 }
 
@@ -560,6 +562,44 @@ fn words_out_of_scope_leave_nothing_open() {
     let ended = Loop::of(LoopKind::Watch, |loops| loops.once = true).told(Input::Prepared(Ok(fit()))).told(seen(scene));
     assert_eq!((ended.reason(), ended.ended().exit_code(Priority::P0)), (Reason::Clean, 0));
     assert!(matches!(ended.ended().items[0].end, End::LeftOut { .. }));
+}
+
+/// RL-45: what carries our answer and is still open needs only closing, is tried once, and is no pass.
+#[test]
+fn what_was_answered_before_is_closed() {
+    let answered = |says| Item { label: Label::Handled, answered: Some(says), ..item("a") };
+    let respond = || Loop::of(LoopKind::Respond, |_| {});
+    let closing = respond().begins(&[answered(Disposition::Fixed)]);
+    assert!(closing.asks_to("close"));
+    let a = item("a").id;
+    let told = |outcome| Input::Closed(BTreeMap::from([(a.clone(), outcome)]));
+    let looked = respond().begins(&[answered(Disposition::Declined)]).told(told(Err("403".into())));
+    assert!(looked.asks_to("read"));
+    let waiting = looked.told(saw(&[answered(Disposition::Declined)]));
+    assert!(waiting.asks_to("wait"));
+    assert_eq!((waiting.state.memory.not_resolved.len(), waiting.state.memory.passes), (1, 0));
+    // A question is closed by whoever asked it, a person's thread by the person, and a watch closes what it fixed.
+    assert!(!respond().begins(&[answered(Disposition::Asked)]).asks_to("close"));
+    let person = Item { voice: Voice::Person, ..answered(Disposition::Fixed) };
+    assert!(!respond().begins(&[person]).asks_to("close"));
+    assert!(!Loop::watch(&[answered(Disposition::Declined)]).asks_to("close"));
+    assert!(Loop::watch(&[answered(Disposition::Fixed)]).asks_to("close"));
+}
+
+/// Design section 8: a dry run makes the fix and validates it, then tells what it would say; nothing is asked of the forge.
+#[test]
+fn a_dry_run_tells_what_it_would_say() {
+    let (a, b) = (item("a"), item("b"));
+    let dry = |loops: &mut LoopPolicy| (loops.once, loops.dry_run, loops.comment) = (true, true, true);
+    let fixed = Loop::of(LoopKind::Respond, dry)
+        .begins(&[a.clone(), b.clone()])
+        .assessed(&[(&a, Decision::Address), (&b, Decision::Defer)])
+        .fixed(&[(&a, made())]);
+    assert!(fixed.asks_to("validate"));
+    let ended = fixed.told(Input::Validated(Validation::Passed));
+    assert_eq!((ended.reason(), ended.ended().resolved, ended.state.memory.cycles), (Reason::PassComplete, 0, 0));
+    let planned: Vec<&str> = ended.ended().planned.iter().map(|planned| planned.words.as_str()).collect();
+    assert!(planned[0].starts_with("Fixed in 2222222.") && planned[1].starts_with("Deferred to #?."), "{planned:?}");
 }
 
 /// Design section 8: a budget that is used up has a code of its own.
