@@ -7,6 +7,7 @@ mod files;
 mod fix;
 mod land;
 pub(crate) mod look;
+mod reply;
 mod validate;
 mod wait;
 mod work;

@@ -20,7 +20,7 @@ pub use effect::{
 };
 pub use pass::{Pass, Ready, Why};
 pub use preflight::Preflight;
-pub use route::{Reply, is_overtaken};
+pub use route::{Proof, Reply, is_overtaken};
 
 use super::review::Spend;
 use super::{Millis, Step};

@@ -4,14 +4,13 @@
 use super::Remedies;
 use crate::{EngineError, Progress};
 use std::collections::BTreeMap;
-use std::time::Duration;
 use tribunal_core::feedback::item::Surface;
 use tribunal_core::feedback::reviewer::Summons;
 use tribunal_core::policy::loops::Rerequest;
-use tribunal_core::procedure::remediate::{AnswerOutcome, Answering, Input, Pass, Phase, Reply, State, is_overtaken};
+use tribunal_core::procedure::remediate::{AnswerOutcome, Answering, Input, Pass, Reply, State};
 use tribunal_core::publish::marker::{Mark, read, seal};
 use tribunal_core::pull::fault::ForgeFault;
-use tribunal_core::pull::talk::{Comment, NewIssue, Thread, ThreadComment};
+use tribunal_core::pull::talk::{Comment, NewIssue};
 use tribunal_core::remedy::answer::{defer_issue, round_summary};
 use tribunal_core::remedy::assess::Decision;
 use tribunal_core::remedy::report::comment::comment;
@@ -48,12 +47,13 @@ impl Remedies {
         (self.listener)(Progress::Publishing { to: state.request.place.to_string() });
         let number = state.request.place.number;
         let replies = state.replies(pass);
-        let (threads, comments) = tokio::try_join!(self.on.forge.threads(number), self.on.forge.comments(number))?;
+        let (threads, comments, me) =
+            tokio::try_join!(self.on.forge.threads(number), self.on.forge.comments(number), self.on.forge.identity())?;
         let mut answering = Answering::default();
         for reply in &replies {
             let outcome = match &reply.item.surface {
                 Surface::Thread { id } => match threads.iter().find(|thread| &thread.id == id) {
-                    Some(thread) => self.reply(state, pass, reply, thread).await?,
+                    Some(thread) => self.reply(state, pass, reply, thread, &me).await?,
                     None => AnswerOutcome::Failed("its thread is gone".into()),
                 },
                 // Answered by the summary, or by the commit itself.
@@ -63,77 +63,12 @@ impl Remedies {
             };
             answering.outcomes.insert(reply.item.id.clone(), outcome);
         }
+        self.prove_and_resolve(state, &replies, &me, &mut answering).await?;
         let summoned = state.summoned(pass, &answering.outcomes);
         if state.needs_summary(&replies, &summoned) {
             answering.summary = Some(self.summarise(state, pass, &replies, &summoned, &comments).await?);
         }
         Ok(Input::Answered(answering))
-    }
-
-    async fn reply(&self, state: &State, pass: &Pass, reply: &Reply, thread: &Thread) -> Result<AnswerOutcome, EngineError> {
-        let (number, case_id) = (state.request.place.number, state.request.place.case_id());
-        let head = pass.landed.clone().unwrap_or_else(|| pass.head.clone());
-        let mark = Mark::Reply {
-            item: reply.item.id.0.clone(),
-            last_word: reply.item.last_word.clone(),
-            says: reply.says,
-            head,
-            run: state.request.run.clone(),
-        };
-        let me = self.on.forge.identity().await?;
-        let is_said = thread.comments.iter().filter(|comment| comment.author.is(&me)).any(|comment| {
-            read(&comment.body, &case_id, &self.on.key).is_some_and(|found| match found.mark {
-                Mark::Reply { item, last_word, .. } => item == reply.item.id.0 && last_word == reply.item.last_word,
-                _ => false,
-            })
-        });
-        if !is_said {
-            let body = format!("{}\n\n{}", reply.words, seal(&mark, &case_id, &self.on.key));
-            match self.on.forge.reply(number, thread, &body).await {
-                Ok(()) => {}
-                // Whether it was said is seen when the effect is run again.
-                Err(fault) if fault.is_uncertain() || fault.may_pass() => return Err(fault.into()),
-                Err(fault) => return Ok(AnswerOutcome::Failed(fault.to_string())),
-            }
-        }
-        let is_ours = |comment: &ThreadComment| comment.author.is(&me) && read(&comment.body, &case_id, &self.on.key).is_some();
-        if !reply.resolve || thread.resolved || reply.is_overtaken(thread, is_ours) {
-            return Ok(AnswerOutcome::Said { resolved: thread.resolved });
-        }
-        Ok(match self.resolve(number, thread).await {
-            Ok(()) => AnswerOutcome::Said { resolved: true },
-            Err(fault) => AnswerOutcome::NotResolved(fault.to_string()),
-        })
-    }
-
-    /// Closes what was answered before and left open (RL-45). What somebody spoke in since stays open.
-    pub(super) async fn close(&self, state: &State) -> Result<Input, EngineError> {
-        let Phase::Closing(items, _) = &state.phase else { return Err(EngineError::Worker("nothing is to be closed".into())) };
-        let (number, case_id) = (state.request.place.number, state.request.place.case_id());
-        let (threads, me) = tokio::try_join!(self.on.forge.threads(number), self.on.forge.identity())?;
-        let is_ours = |comment: &ThreadComment| comment.author.is(&me) && read(&comment.body, &case_id, &self.on.key).is_some();
-        let mut outcomes = BTreeMap::new();
-        for item in items {
-            let Surface::Thread { id } = &item.surface else { continue };
-            let open = threads.iter().find(|thread| &thread.id == id && !thread.resolved);
-            let Some(thread) = open.filter(|thread| !is_overtaken(item, thread, is_ours)) else { continue };
-            let closed = self.resolve(number, thread).await.map_err(|fault| fault.to_string());
-            outcomes.insert(item.id.clone(), closed);
-        }
-        Ok(Input::Closed(outcomes))
-    }
-
-    /// Resolving twice does no harm, so it is tried again; what then fails is told and ends nothing (WL-82).
-    async fn resolve(&self, number: u64, thread: &Thread) -> Result<(), ForgeFault> {
-        for pause in [200, 1_000] {
-            match self.on.forge.resolve(number, thread).await {
-                Err(fault) if fault.may_pass() || fault.is_uncertain() => {
-                    tokio::time::sleep(Duration::from_millis(pause)).await;
-                }
-                other => return other,
-            }
-        }
-        self.on.forge.resolve(number, thread).await
     }
 
     /// One comment for the round: what has no thread is marked as answered by it.

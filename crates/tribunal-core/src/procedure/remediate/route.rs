@@ -9,7 +9,7 @@ use crate::feedback::reviewer::{Summons, summons};
 use crate::ids::Sha;
 use crate::policy::loops::Rerequest;
 use crate::procedure::Millis;
-use crate::publish::marker::Disposition;
+use crate::publish::marker::{Disposition, Mark};
 use crate::pull::facts::PullState;
 use crate::pull::talk::{Thread, ThreadComment};
 use crate::remedy::answer::{self, decline_escalates, may_resolve};
@@ -33,7 +33,31 @@ pub struct Reply {
     pub resolve: bool,
 }
 
+/// What the forge shows of an answer that it took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Proof {
+    Stands,
+    /// It was accepted, and it is not in the thread (PR-117).
+    Missing,
+    /// Somebody has spoken since (WL-83).
+    Overtaken,
+}
+
 impl Reply {
+    /// What its thread shows now; `mark` reads the mark of a comment of ours.
+    pub fn proof(&self, thread: &Thread, mark: impl Fn(&ThreadComment) -> Option<Mark>) -> Proof {
+        let answers = |mark: Mark| match mark {
+            Mark::Reply { item, last_word, .. } => item == self.item.id.0 && last_word == self.item.last_word,
+            _ => false,
+        };
+        let stands = thread.comments.iter().any(|comment| mark(comment).is_some_and(answers));
+        match (stands, self.is_overtaken(thread, |comment| mark(comment).is_some())) {
+            (false, _) => Proof::Missing,
+            (true, true) => Proof::Overtaken,
+            (true, false) => Proof::Stands,
+        }
+    }
+
     /// Has somebody spoken in the thread since it was read? Then it stays open: closing it would hide a word that nobody has answered
     /// (WL-83).
     pub fn is_overtaken(&self, thread: &Thread, is_ours: impl Fn(&ThreadComment) -> bool) -> bool {

@@ -6,9 +6,10 @@ use crate::feedback::item::{Label, Surface, Voice};
 use crate::findings::scale::Priority;
 use crate::policy::config::Config;
 use crate::policy::loops::Rerequest;
-use crate::publish::marker::Disposition;
+use crate::publish::marker::{Disposition, Mark};
 use crate::pull::facts::{Account, AccountKind, PullState};
 use crate::pull::place::{ForgeKind, Project};
+use crate::pull::talk::{Thread, ThreadComment};
 use crate::remedy::assess::{Admitted, Assessment, Checkup, Decision};
 use crate::remedy::patch::Refusal;
 
@@ -562,6 +563,36 @@ fn words_out_of_scope_leave_nothing_open() {
     let ended = Loop::of(LoopKind::Watch, |loops| loops.once = true).told(Input::Prepared(Ok(fit()))).told(seen(scene));
     assert_eq!((ended.reason(), ended.ended().exit_code(Priority::P0)), (Reason::Clean, 0));
     assert!(matches!(ended.ended().items[0].end, End::LeftOut { .. }));
+}
+
+/// PR-117, WL-82, WL-83: an answer must be seen in its thread before that is closed, and so must be that nobody spoke since.
+#[test]
+fn an_answer_is_proved_before_its_thread_is_closed() {
+    let a = item("a");
+    let says = Disposition::Fixed;
+    let reply = Reply { item: a.clone(), says, words: "Fixed.".into(), resolve: true };
+    let comment = |id: &str, body: &str| ThreadComment {
+        id: id.into(),
+        author: a.author.clone(),
+        body: body.into(),
+        created_at: String::new(),
+        url: String::new(),
+        review: None,
+    };
+    let mark = |comment: &ThreadComment| {
+        let (item, last_word) = (a.id.0.clone(), comment.body.strip_prefix("answers ")?.to_owned());
+        Some(Mark::Reply { item, last_word, says, head: HEAD.into(), run: "run".into() })
+    };
+    let proof = |bodies: &[(&str, &str)]| {
+        let comments = bodies.iter().map(|(id, body)| comment(id, body)).collect();
+        let thread = Thread { comments, ..crate::feedback::samples::Stage::new().thread(&[]).threads[0].clone() };
+        reply.proof(&thread, mark)
+    };
+    let answer = ("a.2", "answers a.1");
+    assert_eq!(proof(&[("a.1", "x"), answer]), Proof::Stands);
+    assert_eq!(proof(&[("a.1", "x")]), Proof::Missing);
+    assert_eq!(proof(&[("a.1", "x"), ("a.2", "answers a.0")]), Proof::Missing);
+    assert_eq!(proof(&[("a.1", "x"), answer, ("a.3", "No!")]), Proof::Overtaken);
 }
 
 /// RL-45: what carries our answer and is still open needs only closing, is tried once, and is no pass.
