@@ -9,6 +9,7 @@ mod land;
 pub mod lint;
 mod logs;
 pub(crate) mod look;
+mod reply;
 mod validate;
 mod wait;
 mod work;
@@ -54,7 +55,7 @@ impl Remedies {
             | Phase::Homing(pass)
             | Phase::Answering(pass)
             | Phase::AskingAgain(pass) => Ok(pass),
-            Phase::Preparing | Phase::Reading(_) | Phase::Waiting | Phase::Posting(_) | Phase::Done(_) => {
+            Phase::Preparing | Phase::Reading(_) | Phase::Closing(..) | Phase::Waiting | Phase::Posting(_) | Phase::Done(_) => {
                 Err(EngineError::Worker("no pass is under way".into()))
             }
         }

@@ -147,6 +147,20 @@ impl Said<'_> {
         }
     }
 
+    /// Closed by somebody else, it is nobody's business any more. What we closed ourselves is open again once somebody speaks in it:
+    /// the word may have come in the moment between our last look and the closing (WL-83).
+    fn is_over(&self, thread: &Thread) -> bool {
+        thread.resolved && !thread.resolved_by.as_ref().is_some_and(|by| by.is(self.me))
+    }
+
+    /// What the last of our sealed replies to this word says.
+    fn answer_in(&self, thread: &Thread, word: &str) -> Option<Disposition> {
+        thread.comments.iter().rev().find_map(|comment| match self.mark(&comment.author, &comment.body)? {
+            ReadMark { mark: Mark::Reply { last_word, says, .. }, seal: Seal::Good } if last_word == word => Some(says),
+            _ => None,
+        })
+    }
+
     /// What our summaries of rounds name, as `item@last_word`.
     fn answered(&self) -> BTreeSet<String> {
         let comments = self.comments.iter().map(|comment| (&comment.author, &comment.body));
@@ -232,10 +246,11 @@ impl Gathered {
             priority: priority_in(&opening.body),
             finding: if panel { finding_key(said, opening) } else { None },
             last_word: thread.comments[*last].id.clone(),
-            label: if thread.resolved { Label::Handled } else { label(said, thread, &parts, *last) },
+            label: if said.is_over(thread) { Label::Handled } else { label(said, thread, &parts, *last) },
             resolved: thread.resolved,
             can_resolve: thread.can_resolve != Some(false),
             one_voice: if panel { voices.is_empty() } else { voices.len() == 1 },
+            answered: said.answer_in(thread, &thread.comments[*last].id),
         });
     }
 
@@ -294,6 +309,7 @@ impl Gathered {
             resolved: false,
             can_resolve: false,
             one_voice: true,
+            answered: None,
         });
     }
 
@@ -345,6 +361,7 @@ impl Gathered {
             resolved: false,
             can_resolve: false,
             one_voice: true,
+            answered: None,
         });
     }
 }

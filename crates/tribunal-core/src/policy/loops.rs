@@ -170,6 +170,9 @@ pub struct LoopPolicy {
     pub cycles: u32,
     /// One pass, then the end.
     pub once: bool,
+    /// One pass that pushes and says nothing.
+    #[serde(default)]
+    pub dry_run: bool,
     pub wait: WaitPolicy,
     pub resolve: ResolvePolicy,
     pub resolve_people: bool,
@@ -228,6 +231,7 @@ impl LoopPolicy {
             reviewer: own.reviewer.clone().unwrap_or_else(|| "all".to_owned()),
             cycles,
             once: false,
+            dry_run: false,
             wait,
             resolve: own.resolve.unwrap_or(usual.resolve),
             resolve_people: own.resolve_people.unwrap_or(false),

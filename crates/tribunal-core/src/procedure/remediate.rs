@@ -20,7 +20,7 @@ pub use effect::{
 };
 pub use pass::{Pass, Ready, Why};
 pub use preflight::Preflight;
-pub use route::Reply;
+pub use route::{Proof, Reply, is_overtaken};
 
 use super::review::Spend;
 use super::{Millis, Step};
@@ -33,7 +33,7 @@ use crate::pull::place::Place;
 use crate::remedy::condition::{Blocker, Condition};
 use crate::remedy::end::End;
 use crate::remedy::ladder::Reason;
-use crate::remedy::report::Report;
+use crate::remedy::report::{Planned, Report};
 use crate::remedy::signals::History;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -91,6 +91,9 @@ pub struct Memory {
     pub left_out: BTreeSet<ItemId>,
     /// What became of it, for these last words.
     pub ends: BTreeMap<ItemId, (String, End)>,
+    /// Items that were answered before and that we have tried to close.
+    #[serde(default)]
+    pub closed: BTreeSet<ItemId>,
     /// Fixes made for an item.
     pub fixes: BTreeMap<ItemId, u32>,
     pub history: History,
@@ -107,15 +110,19 @@ pub struct Memory {
     /// Fixes were pushed that nothing has validated.
     #[serde(default)]
     pub unvalidated: bool,
+    /// What a dry run would have said.
+    #[serde(default)]
+    pub planned: Vec<Planned>,
     /// Threads that we answered and could not close (WL-67).
     #[serde(default)]
-    pub not_resolved: Vec<String>,
+    pub not_resolved: BTreeMap<ItemId, String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Phase {
     Preparing,
     Reading(Why),
+    Closing(Vec<Item>, Why),
     Assessing(Box<Pass>),
     Checking(Box<Pass>),
     Fixing(Box<Pass>),
@@ -194,6 +201,7 @@ fn advance(state: &mut State, phase: Phase, input: Input, now: Millis) -> Next {
             state.end(conditions)
         }
         (Phase::Reading(why), Input::Seen(Ok(seen))) => state.look(why, *seen, now),
+        (Phase::Closing(items, why), Input::Closed(outcomes)) => state.closed(&items, why, &outcomes),
         (Phase::Assessing(pass), Input::Assessed { said, spend }) => {
             state.memory.spend = state.memory.spend.plus(spend);
             state.assessed(pass, said, now)
@@ -283,6 +291,13 @@ impl State {
             }
             self.memory.items.insert(item.id.clone(), item);
         }
+        let unclosed = self.unclosed(&seen);
+        if !unclosed.is_empty() && matches!(why, Why::First | Why::Event) {
+            // It is looked at again afterwards, for the same reason and against the same baseline.
+            self.memory.baseline = before.or(self.memory.baseline.take());
+            let nth = u32::try_from(self.memory.closed.len()).unwrap_or(u32::MAX);
+            return (Phase::Closing(unclosed, why), vec![Effect::Close { nth }]);
+        }
         match pass::plan(self, why, seen, before.as_ref(), now) {
             pass::Planned::End(conditions) => self.end(conditions),
             pass::Planned::LookAgain(why) => self.read(why),
@@ -329,6 +344,7 @@ impl Effect {
             Effect::Answer { pass } => format!("answer/{pass}"),
             Effect::AskAgain { pass } => format!("ask-again/{pass}"),
             Effect::Wait { nth, .. } => format!("wait/{nth}"),
+            Effect::Close { nth } => format!("close/{nth}"),
             Effect::Post => "post".to_owned(),
         };
         EffectKey(format!("{run}/{name}"))

@@ -47,7 +47,25 @@ pub struct Report {
     /// With `blocked`: what stands in the way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocker: Option<Blocker>,
+    /// After a dry run: what would have been said.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub planned: Vec<Planned>,
     pub spend: Spending,
+}
+
+/// A reply that a dry run did not give.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Planned {
+    pub place: String,
+    pub words: String,
+    pub resolve: bool,
+}
+
+impl Planned {
+    pub fn line(&self) -> String {
+        let resolves = if self.resolve { ", and would resolve it" } else { "" };
+        format!("would say at {}: {}{resolves}", self.place, self.words)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -154,6 +172,7 @@ impl Report {
             issues: Vec::new(),
             details: Details::default(),
             blocker: None,
+            planned: Vec::new(),
             spend: Spending::default(),
         }
     }

@@ -11,7 +11,7 @@ use tribunal_core::procedure::Millis;
 use tribunal_core::procedure::remediate::vigil::{Glance, Vigil};
 use tribunal_core::procedure::remediate::{
     AnswerOutcome, Answering, Effect, FixOutcome, Input, Landing, Made, Pass, Phase, Preflight, Reply, State, Trouble,
-    Validation, Wake,
+    Validation, Wake, is_overtaken,
 };
 use tribunal_core::procedure::review::Spend;
 use tribunal_core::publish::marker::{Mark, read, seal};
@@ -43,7 +43,7 @@ pub fn run(world: &mut World, effect: &Effect, state: &State) -> Option<Input> {
         Effect::AskAgain { .. } => Input::AskedAgain(Err(why)),
         Effect::Wait { .. } => Input::Woken(Wake::Failed(why)),
         Effect::Post => Input::Posted(Err(why)),
-        Effect::Answer { .. } | Effect::Home { .. } => return None,
+        Effect::Answer { .. } | Effect::Home { .. } | Effect::Close { .. } => return None,
         Effect::Assess { .. } | Effect::Check { .. } | Effect::Fix { .. } | Effect::Validate { .. } => return None,
     })
 }
@@ -63,6 +63,10 @@ fn perform(world: &mut World, effect: &Effect, state: &State) -> Result<Input, F
             world.suspects =
                 seen.items.iter().filter(|entry| entry.suspicion.is_some()).map(|entry| entry.item.id.clone()).collect();
             Input::Seen(Ok(Box::new(seen)))
+        }
+        Effect::Close { .. } => {
+            world.pass_time(500);
+            close(world, state)?
         }
         Effect::Assess { .. } => {
             world.pass_time(20_000);
@@ -105,7 +109,7 @@ pub fn pass(state: &State) -> &Pass {
         | Phase::Homing(pass)
         | Phase::Answering(pass)
         | Phase::AskingAgain(pass) => pass,
-        Phase::Preparing | Phase::Reading(_) | Phase::Waiting | Phase::Posting(_) | Phase::Done(_) => {
+        Phase::Preparing | Phase::Reading(_) | Phase::Closing(..) | Phase::Waiting | Phase::Posting(_) | Phase::Done(_) => {
             panic!("no pass is under way")
         }
     }
@@ -381,6 +385,28 @@ fn answer_thread(world: &mut World, state: &State, pass: &Pass, reply: &Reply, t
     }
     world.forge.resolve(&thread.id, state.request.loops.resolve_people);
     Ok(AnswerOutcome::Said { resolved: true })
+}
+
+/// What was answered and is still open.
+fn close(world: &mut World, state: &State) -> Result<Input, Fault> {
+    let Phase::Closing(items, _) = &state.phase else { panic!("nothing is to be closed") };
+    reads(world)?;
+    let threads = world.forge.talk.threads.clone();
+    let mut outcomes = BTreeMap::new();
+    for item in items {
+        let Surface::Thread { id } = &item.surface else { panic!("{item:?} is no thread") };
+        let forge = &world.forge;
+        let is_ours =
+            |comment: &ThreadComment| comment.author.is(&forge.me) && read(&comment.body, &forge.case_id, &forge.key).is_some();
+        let open = threads.iter().find(|thread| &thread.id == id && !thread.resolved);
+        let Some(thread) = open.filter(|thread| !is_overtaken(item, thread, is_ours)) else { continue };
+        let closed = writes(world).map_err(|Fault| "the forge said no".to_owned());
+        if closed.is_ok() {
+            world.forge.resolve(&thread.id, state.request.loops.resolve_people);
+        }
+        outcomes.insert(item.id.clone(), closed);
+    }
+    Ok(Input::Closed(outcomes))
 }
 
 fn post(world: &mut World, state: &State) -> Result<Input, Fault> {

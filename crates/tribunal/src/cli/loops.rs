@@ -46,6 +46,9 @@ pub struct LoopArgs {
     /// Make one pass over what is there, and end
     #[arg(long)]
     pub once: bool,
+    /// Make one pass, and print what would be pushed and said instead of doing it. Agents are asked, and cost what they cost
+    #[arg(long)]
+    pub dry_run: bool,
     /// Whose words count: all, people, automated, a known reviewer (gemini, codex, copilot, coderabbit, claude), or a login
     #[arg(long, value_name = "WHO")]
     pub reviewer: Option<String>,

@@ -10,6 +10,7 @@ use crate::workspace::guidance::Guidance;
 use crate::workspace::{self, Person, Setup};
 use std::path::PathBuf;
 use std::sync::Arc;
+use tribunal_core::calendar::rfc3339;
 use tribunal_core::combine::verdict::FailLevel;
 use tribunal_core::feedback::reviewer::Filter;
 use tribunal_core::findings::scale::Priority;
@@ -45,7 +46,9 @@ pub async fn run(kind: LoopKind, args: &LoopArgs, quiet: bool) -> Result<u8, Sit
     let setup = workspace::set_up_with(Guidance::at(&at_hand.repository, &at_hand.base_tip), None)?;
     let ledger = workspace::open_ledger(&workspace::ledger_folder(here.as_deref())).await?;
     // A watch and a review of the same pull request keep out of each other's way only while they write.
-    let case_id = format!("loop:{}", at_hand.connected.place.case_id());
+    // A rehearsal is never gone on with in earnest.
+    let what = if args.dry_run { "rehearsal" } else { "loop" };
+    let case_id = format!("{what}:{}", at_hand.connected.place.case_id());
     let reporter = progress::Reporter::new(quiet);
     let mut request = request(kind, args, &at_hand, &setup).await?;
     request.loops.sarif = sarif_files(&args.sarif, &request.loops.sarif, here.as_deref())?;
@@ -135,7 +138,8 @@ async fn request(kind: LoopKind, args: &LoopArgs, at_hand: &AtHand, setup: &Setu
         }
         loops.cycles = cycles;
     }
-    loops.once = args.once;
+    loops.once = args.once || args.dry_run;
+    loops.dry_run = args.dry_run;
     loops.comment |= args.comment;
     loops.wait = waits(&args.wait, loops.wait);
     let ours: Vec<&AgentName> = [&loops.fixer, &loops.assessor].into_iter().chain(&loops.checker).collect();
@@ -218,9 +222,10 @@ fn print(report: &Report, state: &State, args: &LoopArgs) -> Result<(), Situatio
 /// Each loop reports in its own form, where that has a word for the reason.
 fn words(report: &Report, state: &State) -> String {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default().as_millis();
-    let minutes = u64::try_from(now).unwrap_or(0).saturating_sub(state.started_at) / 60_000;
+    let now = u64::try_from(now).unwrap_or(0);
+    let minutes = now.saturating_sub(state.started_at) / 60_000;
     let is_respond = state.request.loops.kind == LoopKind::Respond;
-    match RespondEnd::of(report, minutes).filter(|_| is_respond) {
+    match RespondEnd::of(report, minutes, &rfc3339(now)).filter(|_| is_respond) {
         Some(end) => {
             let (number, awaited) = (report.pull.number, Awaited(state.request.loops.reviewer.clone()));
             let commits = state.memory.commits.len();

@@ -23,6 +23,10 @@ pub enum Effect {
     Read {
         nth: u32,
     },
+    /// Closes threads that were answered before, and are still open.
+    Close {
+        nth: u32,
+    },
     /// Has an agent say what shall be done about each candidate.
     Assess {
         pass: u32,
@@ -75,6 +79,8 @@ pub enum Input {
     Prepared(Result<Box<Preflight>, String>),
     /// A read that decides fails closed (CF-9).
     Seen(Result<Box<Seen>, String>),
+    /// What became of each thread that was to be closed.
+    Closed(BTreeMap<ItemId, Result<(), String>>),
     Assessed {
         said: Result<Admitted, Trouble>,
         spend: Spend,

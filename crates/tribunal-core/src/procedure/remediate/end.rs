@@ -7,7 +7,7 @@ use crate::pull::facts::PullState;
 use crate::remedy::condition::Condition;
 use crate::remedy::end::{End, Ended};
 use crate::remedy::ladder::Reason;
-use crate::remedy::report::{Details, PullFacts, Report, Spending, words};
+use crate::remedy::report::{Details, Planned, PullFacts, Report, Spending, words};
 
 impl State {
     /// Stops after one more look: what was said while a pass worked is in the report, too (WL-123, WL-130).
@@ -18,7 +18,7 @@ impl State {
     /// Stops for the reason that stands highest on the ladder; every condition that holds is in the report (CF-23).
     pub(super) fn end(&mut self, conditions: Vec<Condition>) -> Next {
         let report = Box::new(self.make_report(conditions));
-        if self.request.loops.comment {
+        if self.request.loops.comment && !self.request.loops.dry_run {
             return (Phase::Posting(report), vec![Effect::Post]);
         }
         (Phase::Done(report), Vec::new())
@@ -58,6 +58,7 @@ impl State {
         report.new_actionable = report.resolved;
         report.issues = self.issues(&conditions, &report);
         report.details = details(&conditions);
+        report.planned.clone_from(&memory.planned);
         report.blocker = conditions.first().and_then(|first| first.blocker);
         report.spend = Spending {
             calls: memory.spend.calls,
@@ -87,11 +88,13 @@ impl State {
         if open > 0 {
             issues.push(format!("{open} items are still open"));
         }
+        issues.extend(self.memory.planned.iter().map(Planned::line));
         if self.memory.unvalidated {
             issues.push("the fixes were validated by nothing: the repository names no commands ([validate])".into());
         }
-        if let Some(not_resolved) = (!self.memory.not_resolved.is_empty()).then(|| self.memory.not_resolved.join("; ")) {
-            issues.push(format!("answered, but not resolved on the forge: {not_resolved}"));
+        let not_resolved: Vec<&str> = self.memory.not_resolved.values().map(String::as_str).collect();
+        if !not_resolved.is_empty() {
+            issues.push(format!("answered, but not resolved on the forge: {}", not_resolved.join("; ")));
         }
         issues
     }

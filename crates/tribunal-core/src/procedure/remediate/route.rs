@@ -1,13 +1,16 @@
 //! From an assessment to answers: what is fixed, declined, deferred or left to a person, in this order and each at most once.
 
 use super::pass::{Pass, Why};
-use super::{AnswerOutcome, Answering, Effect, FixOutcome, Landing, MAX_DISCARDS, Made, Next, Phase, State, Trouble, Validation};
-use crate::feedback::item::{Item, ItemId, Surface, Voice};
+use super::{
+    AnswerOutcome, Answering, Effect, FixOutcome, Landing, MAX_DISCARDS, Made, Next, Phase, Seen, State, Trouble, Validation,
+};
+use crate::feedback::item::{Item, ItemId, Label, Surface, Voice};
 use crate::feedback::reviewer::{Summons, summons};
 use crate::ids::Sha;
 use crate::policy::loops::Rerequest;
 use crate::procedure::Millis;
-use crate::publish::marker::Disposition;
+use crate::publish::marker::{Disposition, Mark};
+use crate::pull::facts::PullState;
 use crate::pull::talk::{Thread, ThreadComment};
 use crate::remedy::answer::{self, decline_escalates, may_resolve};
 use crate::remedy::assess::{Admitted, Assessment, Checkup, Decision};
@@ -15,6 +18,7 @@ use crate::remedy::condition::{Blocker, Condition};
 use crate::remedy::end::{End, Ended};
 use crate::remedy::ladder::{Cycle, Return, cycle_decision};
 use crate::remedy::patch::Refusal;
+use crate::remedy::report::Planned;
 use std::collections::BTreeMap;
 
 /// The fourth rejection of an assessment ends the loop (RL-36, CF-3).
@@ -29,12 +33,77 @@ pub struct Reply {
     pub resolve: bool,
 }
 
+/// What the forge shows of an answer that it took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Proof {
+    Stands,
+    /// It was accepted, and it is not in the thread (PR-117).
+    Missing,
+    /// Somebody has spoken since (WL-83).
+    Overtaken,
+}
+
 impl Reply {
+    /// What its thread shows now; `mark` reads the mark of a comment of ours.
+    pub fn proof(&self, thread: &Thread, mark: impl Fn(&ThreadComment) -> Option<Mark>) -> Proof {
+        let answers = |mark: Mark| match mark {
+            Mark::Reply { item, last_word, .. } => item == self.item.id.0 && last_word == self.item.last_word,
+            _ => false,
+        };
+        let stands = thread.comments.iter().any(|comment| mark(comment).is_some_and(answers));
+        match (stands, self.is_overtaken(thread, |comment| mark(comment).is_some())) {
+            (false, _) => Proof::Missing,
+            (true, true) => Proof::Overtaken,
+            (true, false) => Proof::Stands,
+        }
+    }
+
     /// Has somebody spoken in the thread since it was read? Then it stays open: closing it would hide a word that nobody has answered
     /// (WL-83).
     pub fn is_overtaken(&self, thread: &Thread, is_ours: impl Fn(&ThreadComment) -> bool) -> bool {
-        let since = thread.comments.iter().skip_while(|comment| comment.id != self.item.last_word).skip(1);
-        since.into_iter().any(|comment| !is_ours(comment))
+        is_overtaken(&self.item, thread, is_ours)
+    }
+}
+
+/// Has somebody spoken in the thread of an item since it was read?
+pub fn is_overtaken(item: &Item, thread: &Thread, is_ours: impl Fn(&ThreadComment) -> bool) -> bool {
+    let since = thread.comments.iter().skip_while(|comment| comment.id != item.last_word).skip(1);
+    since.into_iter().any(|comment| !is_ours(comment))
+}
+
+impl State {
+    /// Threads that carry our answer and need only closing: whoever answered them was stopped before it could (RL-45). Each is tried
+    /// once.
+    pub(super) fn unclosed(&self, seen: &Seen) -> Vec<Item> {
+        let loops = &self.request.loops;
+        let is_closable = |item: &Item| {
+            let decision = match item.answered {
+                Some(Disposition::Fixed) => Decision::Address,
+                Some(Disposition::Declined) => Decision::Decline,
+                Some(Disposition::Deferred) => Decision::Defer,
+                Some(Disposition::Asked) | None => return false,
+            };
+            item.label == Label::Handled && may_resolve(item, decision, loops.resolve, loops.resolve_people)
+        };
+        if loops.dry_run || seen.pull.state != PullState::Open {
+            return Vec::new();
+        }
+        let entries = seen.items.iter().filter(|entry| entry.in_scope && !self.memory.closed.contains(&entry.item.id));
+        entries.map(|entry| &entry.item).filter(|item| is_closable(item)).cloned().collect()
+    }
+
+    pub(super) fn closed(&mut self, items: &[Item], why: Why, outcomes: &BTreeMap<ItemId, Result<(), String>>) -> Next {
+        for item in items {
+            self.memory.closed.insert(item.id.clone());
+            match outcomes.get(&item.id) {
+                Some(Err(problem)) => {
+                    self.memory.not_resolved.insert(item.id.clone(), format!("{} ({problem})", item.place()));
+                }
+                Some(Ok(())) => drop(self.memory.not_resolved.remove(&item.id)),
+                None => {}
+            }
+        }
+        self.read(why)
     }
 }
 
@@ -132,6 +201,9 @@ impl State {
             Validation::Passed | Validation::NotRun => {
                 let Some(tip) = pass.made.as_ref().and_then(|made| made.tip.clone()) else { return self.settle_rest(pass, now) };
                 self.memory.unvalidated = validation == Validation::NotRun;
+                if self.request.loops.dry_run {
+                    return self.rehearsed(pass);
+                }
                 let effect = Effect::Land { pass: pass.number, tip, onto: pass.head.clone() };
                 (Phase::Landing(pass), vec![effect])
             }
@@ -195,6 +267,9 @@ impl State {
 
     /// Everything but the fixes: places for what is deferred, then all answers.
     fn settle_rest(&mut self, pass: Box<Pass>, now: Millis) -> Next {
+        if self.request.loops.dry_run {
+            return self.rehearsed(pass);
+        }
         let defers = pass.assessments.iter().any(|assessment| assessment.decision == Decision::Defer);
         if defers {
             let effect = Effect::Home { pass: pass.number };
@@ -211,6 +286,22 @@ impl State {
         }
         pass.homes = homes;
         self.answer(pass, now)
+    }
+
+    /// Everything was done that nobody else sees. What would come next is told instead.
+    fn rehearsed(&mut self, mut pass: Box<Pass>) -> Next {
+        pass.landed = pass.made.as_ref().and_then(|made| made.tip.clone());
+        for assessment in pass.assessments.iter().filter(|assessment| assessment.decision == Decision::Defer) {
+            pass.homes.insert(assessment.item.clone(), Ok("#?".to_owned()));
+        }
+        for reply in self.replies(&pass) {
+            let planned = Planned { place: reply.item.place(), words: reply.words.clone(), resolve: reply.resolve };
+            self.memory.planned.push(planned);
+            let end = End::Open { why: format!("dry run: {}", reply.words) };
+            self.memory.ends.insert(reply.item.id.clone(), (reply.item.last_word.clone(), end));
+        }
+        self.note_rest(&pass);
+        self.close(pass.conditions)
     }
 
     fn answer(&mut self, pass: Box<Pass>, now: Millis) -> Next {
@@ -256,7 +347,7 @@ impl State {
             match answering.outcomes.get(&reply.item.id) {
                 Some(AnswerOutcome::Said { .. }) => {}
                 Some(AnswerOutcome::NotResolved(why)) => {
-                    self.memory.not_resolved.push(format!("{} ({why})", reply.item.place()));
+                    self.memory.not_resolved.insert(reply.item.id.clone(), format!("{} ({why})", reply.item.place()));
                 }
                 Some(AnswerOutcome::Failed(why)) => {
                     pass.conditions.push(Condition::blocked(

@@ -6,8 +6,10 @@ use crate::feedback::item::{Label, Surface, Voice};
 use crate::findings::scale::Priority;
 use crate::policy::config::Config;
 use crate::policy::loops::Rerequest;
+use crate::publish::marker::{Disposition, Mark};
 use crate::pull::facts::{Account, AccountKind, PullState};
 use crate::pull::place::{ForgeKind, Project};
+use crate::pull::talk::{Thread, ThreadComment};
 use crate::remedy::assess::{Admitted, Assessment, Checkup, Decision};
 use crate::remedy::patch::Refusal;
 
@@ -130,6 +132,7 @@ fn item(id: &str) -> Item {
         resolved: false,
         can_resolve: true,
         one_voice: true,
+        answered: None,
     }
 }
 
@@ -560,6 +563,74 @@ fn words_out_of_scope_leave_nothing_open() {
     let ended = Loop::of(LoopKind::Watch, |loops| loops.once = true).told(Input::Prepared(Ok(fit()))).told(seen(scene));
     assert_eq!((ended.reason(), ended.ended().exit_code(Priority::P0)), (Reason::Clean, 0));
     assert!(matches!(ended.ended().items[0].end, End::LeftOut { .. }));
+}
+
+/// PR-117, WL-82, WL-83: an answer must be seen in its thread before that is closed, and so must be that nobody spoke since.
+#[test]
+fn an_answer_is_proved_before_its_thread_is_closed() {
+    let a = item("a");
+    let says = Disposition::Fixed;
+    let reply = Reply { item: a.clone(), says, words: "Fixed.".into(), resolve: true };
+    let comment = |id: &str, body: &str| ThreadComment {
+        id: id.into(),
+        author: a.author.clone(),
+        body: body.into(),
+        created_at: String::new(),
+        url: String::new(),
+        review: None,
+    };
+    let mark = |comment: &ThreadComment| {
+        let (item, last_word) = (a.id.0.clone(), comment.body.strip_prefix("answers ")?.to_owned());
+        Some(Mark::Reply { item, last_word, says, head: HEAD.into(), run: "run".into() })
+    };
+    let proof = |bodies: &[(&str, &str)]| {
+        let comments = bodies.iter().map(|(id, body)| comment(id, body)).collect();
+        let thread = Thread { comments, ..crate::feedback::samples::Stage::new().thread(&[]).threads[0].clone() };
+        reply.proof(&thread, mark)
+    };
+    let answer = ("a.2", "answers a.1");
+    assert_eq!(proof(&[("a.1", "x"), answer]), Proof::Stands);
+    assert_eq!(proof(&[("a.1", "x")]), Proof::Missing);
+    assert_eq!(proof(&[("a.1", "x"), ("a.2", "answers a.0")]), Proof::Missing);
+    assert_eq!(proof(&[("a.1", "x"), answer, ("a.3", "No!")]), Proof::Overtaken);
+}
+
+/// RL-45: what carries our answer and is still open needs only closing, is tried once, and is no pass.
+#[test]
+fn what_was_answered_before_is_closed() {
+    let answered = |says| Item { label: Label::Handled, answered: Some(says), ..item("a") };
+    let respond = || Loop::of(LoopKind::Respond, |_| {});
+    let closing = respond().begins(&[answered(Disposition::Fixed)]);
+    assert!(closing.asks_to("close"));
+    let a = item("a").id;
+    let told = |outcome| Input::Closed(BTreeMap::from([(a.clone(), outcome)]));
+    let looked = respond().begins(&[answered(Disposition::Declined)]).told(told(Err("403".into())));
+    assert!(looked.asks_to("read"));
+    let waiting = looked.told(saw(&[answered(Disposition::Declined)]));
+    assert!(waiting.asks_to("wait"));
+    assert_eq!((waiting.state.memory.not_resolved.len(), waiting.state.memory.passes), (1, 0));
+    // A question is closed by whoever asked it, a person's thread by the person, and a watch closes what it fixed.
+    assert!(!respond().begins(&[answered(Disposition::Asked)]).asks_to("close"));
+    let person = Item { voice: Voice::Person, ..answered(Disposition::Fixed) };
+    assert!(!respond().begins(&[person]).asks_to("close"));
+    assert!(!Loop::watch(&[answered(Disposition::Declined)]).asks_to("close"));
+    assert!(Loop::watch(&[answered(Disposition::Fixed)]).asks_to("close"));
+}
+
+/// Design section 8: a dry run makes the fix and validates it, then tells what it would say; nothing is asked of the forge.
+#[test]
+fn a_dry_run_tells_what_it_would_say() {
+    let (a, b) = (item("a"), item("b"));
+    let dry = |loops: &mut LoopPolicy| (loops.once, loops.dry_run, loops.comment) = (true, true, true);
+    let fixed = Loop::of(LoopKind::Respond, dry)
+        .begins(&[a.clone(), b.clone()])
+        .assessed(&[(&a, Decision::Address), (&b, Decision::Defer)])
+        .fixed(&[(&a, made())]);
+    assert!(fixed.asks_to("validate"));
+    let ended = fixed.told(Input::Validated(Validation::Passed));
+    assert_eq!((ended.reason(), ended.ended().resolved, ended.state.memory.cycles), (Reason::PassComplete, 0, 0));
+    let planned: Vec<&str> = ended.ended().planned.iter().map(|planned| planned.words.as_str()).collect();
+    assert!(planned[0].starts_with("Fixed in 2222222.") && planned[1].starts_with("Deferred to #?."), "{planned:?}");
 }
 
 /// Design section 8: a budget that is used up has a code of its own.

@@ -23,6 +23,7 @@ pub fn item(voice: Voice, priority: Option<Priority>) -> Item {
         resolved: false,
         can_resolve: true,
         one_voice: true,
+        answered: None,
     }
 }
 

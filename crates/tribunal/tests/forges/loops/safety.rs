@@ -115,3 +115,19 @@ pub async fn a_fork_is_not_pushed_to(town: &Town) {
 async fn heads(town: &Town) -> String {
     town.stage.checkout().git(&["ls-remote", "origin", "refs/heads/*"]).await
 }
+
+/// Design section 8: a dry run makes the fix where nobody sees it, tells what it would push and say, and leaves everything as it was.
+pub async fn a_rehearsal(town: &Town) {
+    configure(town, "").await;
+    let (number, _, _) = town.pull(&[("notes.md", Some(NOTES))]).await;
+    says(town, number, LINTBOT, "", &[spelling()]).await;
+    let (before, branches) = (everything(town, number).await, heads(town).await);
+    for command in ["watch", "respond"] {
+        let report = looped(town, &[command, &town.address(number), "--dry-run", "--comment"]).ended(1).json();
+        assert_eq!((&report["reason"], &report["resolved"]), (&"pass-complete".into(), &0.into()), "{report:#}");
+        assert!(report["planned"][0]["words"].as_str().unwrap().starts_with("Fixed in "), "{report:#}");
+        assert_eq!((everything(town, number).await, heads(town).await), (before.clone(), branches.clone()));
+    }
+    looped(town, &["watch", &town.address(number), "--once"]).ended(0);
+    assert_ne!(heads(town).await, branches, "in earnest it is pushed");
+}
