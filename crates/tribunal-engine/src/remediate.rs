@@ -9,6 +9,7 @@ mod land;
 pub mod lint;
 mod logs;
 pub(crate) mod look;
+mod record;
 mod reply;
 mod validate;
 mod wait;

@@ -39,6 +39,8 @@ mod forges {
                 a_hostile_log,
                 lints_are_fixed,
                 a_linter_wakes_it_up,
+                a_record_of_what_is_deferred,
+                pages_of_respond,
             );
         };
         ($town:ident: $($name:ident),* $(,)?) => {
@@ -65,6 +67,7 @@ mod forges {
         pub use super::loops::agents::*;
         pub use super::loops::answers::*;
         pub use super::loops::lints::*;
+        pub use super::loops::records::*;
         pub use super::loops::remedies::*;
         pub use super::loops::safety::*;
         pub use super::loops::sources::*;

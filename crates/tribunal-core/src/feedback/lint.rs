@@ -200,6 +200,7 @@ fn item(result: &LintResult, path: &RepoPath, place: Option<&Place<'_>>, known: 
         finding: None,
         last_word,
         label: Label::Actionable,
+        answered: None,
         resolved: false,
         can_resolve: false,
         one_voice: true,

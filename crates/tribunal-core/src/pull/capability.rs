@@ -95,7 +95,7 @@ impl Capability {
             Capability::Reactions => "nothing is marked as seen",
             Capability::GuardedMerge => "the head is read right before and right after",
             Capability::UpdateBranch => "the branch is updated with git and pushed with a lease",
-            Capability::Issues => "deferred work is recorded in the repository",
+            Capability::Issues => "work is deferred to a file of the repository (`[fix] defer = \"record\"`)",
             Capability::CheckLogs => "a fixer is told what the check says of itself",
         }
     }

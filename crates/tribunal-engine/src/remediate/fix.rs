@@ -52,6 +52,7 @@ impl Remedies {
             spend = spend.plus(took);
             take(&mut made, &mut tip, item, outcome);
         }
+        self.enter_deferred(state, pass, &mut made, &tip)?;
         if let Some(tip) = &made.tip {
             self.repository.keep(&format!("fix/{}", state.request.run), tip)?;
         }

@@ -4,6 +4,7 @@ pub mod agents;
 pub mod answers;
 mod killed;
 pub mod lints;
+pub mod records;
 pub mod remedies;
 pub mod safety;
 pub mod sources;

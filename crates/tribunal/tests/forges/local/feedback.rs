@@ -67,3 +67,26 @@ fn a_configured_sarif_file_is_read() {
     // `respond` has its own list.
     plain.tribunal(&["respond", "1", "--once"]).ended(0);
 }
+
+/// WL-85, CF-18: in a plain repository too, what is deferred is entered into a file, on the branch that the change is on.
+#[test]
+fn what_is_deferred_is_recorded() {
+    let plain = Plain::new();
+    plain.commit("total.py", "def total(items):\n    return sum(items)\n", "total");
+    plain.tribunal(&["pr", "open", "--title", "Total"]).ended(0);
+    plain.tribunal(&["pr", "review", "1", "--comment", "--line", "total.py:1", "It takes any type."]).ended(0);
+    plain.git(&["checkout", "--quiet", "main"]);
+    let thread = plain.shown()["threads"][0]["id"].as_str().unwrap().to_owned();
+    let server = ModelServer::start(script(vec![word(&format!("thread:{thread}"), "defer", "def total(items):")], &[]));
+    plain.think_with(&server, "defer = \"record\"\n");
+    let report = plain.thinks(&["watch", "1", "--once", "--format", "json"]).ended(0).json();
+    assert_eq!(report["reason"], "clean", "{report:#}");
+    let record = plain.printed(&["show", "feature:docs/deferred.md"]);
+    assert!(record.contains("It takes any type.") && record.matches("## D-").count() == 1, "{record}");
+    let said = plain.shown()["threads"][0]["comments"][1]["body"].as_str().unwrap().to_owned();
+    assert!(said.starts_with("Deferred to docs/deferred.md#d-"), "{said}");
+    assert_eq!(plain.tribunal(&["pr", "issue", "list", "--json"]).ended(0).json(), json!([]));
+    // A file that instructs agents is no record; that is said before anything happens.
+    plain.think_with(&server, "defer = \"record\"\nrecord = \"AGENTS.md\"\n");
+    assert!(plain.thinks(&["watch", "1", "--once"]).ended(2).stderr.contains("AGENTS.md"));
+}
