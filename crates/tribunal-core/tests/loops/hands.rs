@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 use tribunal_core::call::usage::Usage;
 use tribunal_core::feedback::baseline::{Arm, Change, change};
 use tribunal_core::feedback::item::{Item, Surface};
+use tribunal_core::findings::about::About;
+use tribunal_core::findings::scale::Justification;
 use tribunal_core::policy::loops::LoopKind;
 use tribunal_core::procedure::Millis;
 use tribunal_core::procedure::remediate::{
@@ -179,6 +181,7 @@ fn assess(world: &mut World, pass: &Pass) -> Input {
             evidence: "cart.sum()".into(),
             notes: "change the line".into(),
             framing: world.chance.pick(&[None, None, Some("check the bounds"), Some("close the handle")]).map(str::to_owned),
+            about: about(world),
         };
         let odd = n % 3 == 2;
         if !(world.cast.assessor == Assessor::Omits && odd) {
@@ -189,6 +192,13 @@ fn assess(world: &mut World, pass: &Pass) -> Input {
         }
     }
     Input::Assessed { said: Ok(admit(said, &leaders, &|_| Some(CODE))), spend }
+}
+
+/// Mostly nothing; else a kind of problem, and what it is worth.
+fn about(world: &mut World) -> About {
+    let slug = world.chance.pick(&[None, None, Some("stale-lease"), Some("unbounded-read")]);
+    let nature = world.chance.pick(&[None, None, Some(Justification::Hygiene), Some(Justification::Reachable)]);
+    About { category: slug.map(|_| "lifecycle".to_owned()), slug: slug.map(str::to_owned), race: false, nature }
 }
 
 fn check(world: &mut World, pass: &Pass) -> Input {

@@ -3,6 +3,7 @@
 use super::*;
 use crate::feedback::injection::{Category, Suspicion};
 use crate::feedback::item::{Label, Surface, Voice};
+use crate::findings::about::About;
 use crate::policy::config::Config;
 use crate::policy::loops::Rerequest;
 use crate::pull::facts::{Account, AccountKind, PullState};
@@ -124,6 +125,7 @@ fn item(id: &str) -> Item {
         start_line: None,
         priority: None,
         finding: None,
+        about: About::default(),
         last_word: format!("{id}.1"),
         label: Label::Actionable,
         resolved: false,
@@ -189,6 +191,7 @@ fn said(item: &Item, decision: Decision) -> Assessment {
         evidence: String::new(),
         notes: "close it".into(),
         framing: None,
+        about: About::default(),
     }
 }
 

@@ -1,5 +1,6 @@
 use super::*;
 use crate::feedback::item::{ItemId, Label, Voice};
+use crate::findings::about::About;
 use crate::pull::facts::{Account, AccountKind};
 use crate::remedy::end::End;
 use proptest::prelude::*;
@@ -17,6 +18,7 @@ pub fn item(voice: Voice, priority: Option<Priority>) -> Item {
         start_line: None,
         priority,
         finding: None,
+        about: About::default(),
         last_word: "1".into(),
         label: Label::Actionable,
         resolved: false,
