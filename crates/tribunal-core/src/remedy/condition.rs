@@ -94,6 +94,16 @@ impl Condition {
         Condition { detail, evidence: vec![output.to_owned()], ..Condition::of(Reason::Blocked) }.at("validation-failed")
     }
 
+    /// PR-112: what a check found stands where nobody here can look.
+    pub fn invisible(item: &Item, where_to: &str) -> Self {
+        let detail = format!(
+            "`{}` failed, and what it found stands in {where_to}, which is not read here; say in a comment that names the check \
+             what it found, or mend it",
+            item.place()
+        );
+        Condition::about(Reason::UserInputRequired, item, detail).at("invisible-findings")
+    }
+
     /// RL-36.
     pub fn assessment_rejected(why: &[String]) -> Self {
         let detail = "the assessment was rejected four times".to_owned();
