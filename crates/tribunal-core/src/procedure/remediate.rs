@@ -7,6 +7,7 @@
 pub mod effect;
 mod end;
 mod pass;
+mod rounds;
 mod route;
 #[cfg(test)]
 mod rules;
