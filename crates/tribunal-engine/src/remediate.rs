@@ -7,6 +7,7 @@ mod files;
 mod fix;
 mod land;
 pub(crate) mod look;
+mod reply;
 mod validate;
 mod wait;
 mod work;
@@ -52,7 +53,7 @@ impl Remedies {
             | Phase::Homing(pass)
             | Phase::Answering(pass)
             | Phase::AskingAgain(pass) => Ok(pass),
-            Phase::Preparing | Phase::Reading(_) | Phase::Waiting | Phase::Posting(_) | Phase::Done(_) => {
+            Phase::Preparing | Phase::Reading(_) | Phase::Closing(..) | Phase::Waiting | Phase::Posting(_) | Phase::Done(_) => {
                 Err(EngineError::Worker("no pass is under way".into()))
             }
         }
@@ -74,7 +75,7 @@ impl Remedies {
         head: &Sha,
     ) -> Result<(Result<T, Trouble>, Spend), EngineError> {
         if let Some(why) = state.request.withheld.get(agent) {
-            return Ok((Err(Trouble::Failed(format!("{agent} is not given this change: {why}"))), Spend::default()));
+            return Ok((Err(Trouble::Withheld(format!("{agent} is not given this change: {why}"))), Spend::default()));
         }
         let tree = match self.tree_for(state, agent, head).await? {
             Ok(tree) => tree,

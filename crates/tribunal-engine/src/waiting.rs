@@ -5,12 +5,14 @@ use crate::remediate::look::{Heard, hear};
 use crate::{EngineError, Listener, Progress, now};
 use std::collections::BTreeMap;
 use std::time::Duration;
+use tribunal_core::calendar::millis_of;
 use tribunal_core::feedback::gather::{Notice, gather};
 use tribunal_core::feedback::item::{Item, Surface};
 use tribunal_core::feedback::reviewer::{Filter, voice};
 use tribunal_core::feedback::settle::{Look, Tick, Waiting};
 use tribunal_core::ids::Sha;
 use tribunal_core::policy::loops::WaitPolicy;
+use tribunal_core::procedure::Millis;
 use tribunal_core::pull::place::Place;
 use tribunal_core::pull::talk::{Review, ReviewState};
 use tribunal_core::remedy::awaited::{Activity, AwaitStatus};
@@ -21,8 +23,8 @@ pub struct Await {
     pub filter: Filter,
     pub wait: WaitPolicy,
     pub bots: BTreeMap<String, String>,
-    /// Comments and reviews before this do not count; as the forge writes times.
-    pub after: Option<String>,
+    /// Comments and reviews before this do not count.
+    pub after: Option<Millis>,
 }
 
 /// Failed looks in a row that end the wait.
@@ -108,7 +110,8 @@ async fn look(asked: &Await) -> Result<Scene, EngineError> {
     let heard: Heard = hear(&asked.on, &asked.place).await?;
     let gathered = gather(&heard.said(&asked.on.key, &asked.bots));
     let covers = |item: &Item| asked.filter.covers(&item.voice, &item.author);
-    let is_new = |time: &str| asked.after.as_deref().is_none_or(|after| time > after);
+    // A time that cannot be read hides nothing.
+    let is_new = |time: &str| asked.after.is_none_or(|after| millis_of(time).is_none_or(|time| time > after));
     let times: BTreeMap<String, &str> = heard
         .comments
         .iter()
@@ -134,7 +137,7 @@ async fn look(asked: &Await) -> Result<Scene, EngineError> {
         head: heard.pull.head.sha.clone(),
         items,
         reviews: heard.reviews.iter().filter(in_scope).cloned().collect(),
-        running: gathered.left.running.iter().any(in_scope_notice),
+        running: heard.is_running(&gathered, &asked.bots, &asked.filter),
         quota: gathered.left.quota.iter().any(in_scope_notice),
     })
 }

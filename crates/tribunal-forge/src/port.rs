@@ -23,6 +23,8 @@ pub trait Read: Send + Sync {
     async fn capabilities(&self) -> Answered<Capabilities>;
     /// Whom the token speaks for.
     async fn identity(&self) -> Answered<Account>;
+    /// The branch that everything is merged into.
+    async fn trunk(&self) -> Answered<String>;
     async fn pull(&self, number: u64) -> Answered<Pull>;
     async fn pulls(&self, filter: &PullFilter) -> Answered<Vec<Pull>>;
     async fn permission(&self, account: &Account) -> Answered<Permission>;

@@ -32,6 +32,7 @@ mod forges {
                 by_a_model,
                 a_destructive_fix,
                 a_fork_is_not_pushed_to,
+                a_rehearsal,
                 a_round_of_answers,
                 waiting_for_reviewers,
             );

@@ -4,6 +4,7 @@
 
 mod checkout;
 mod checks;
+mod past;
 pub mod record;
 mod run;
 mod scene;
@@ -11,5 +12,6 @@ mod stage;
 
 pub use checkout::Checkout;
 pub use checks::{checks, tried_by};
+pub use past::plain_client;
 pub use run::{Check, run};
 pub use stage::{Stage, Who};

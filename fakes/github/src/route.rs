@@ -122,6 +122,7 @@ fn within(site: &mut Site, base: &mut Base, visit: &Visit<'_>, path: &[&str]) ->
     let number = |text: &str| text.parse::<u64>().ok();
     let id = visit.project_id;
     Some(match (visit.request.method.as_str(), path) {
+        ("GET", []) => Ok(Reply::json(200, &crate::view::whole_repository(base, &visit.project))),
         ("GET", ["pulls"]) => pulls::list(site, base, visit),
         ("POST", ["pulls"]) => merge::open(site, base, visit),
         ("GET", ["pulls", n]) => pulls::one(site, base, visit, (id, number(n)?)),

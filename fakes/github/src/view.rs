@@ -6,7 +6,7 @@ mod talk;
 use crate::Base;
 use crate::model::Key;
 use crate::site::Site;
-pub use repository::repository;
+pub use repository::{repository, whole_repository};
 use serde_json::{Value, json};
 pub use talk::{check_run, comment, liking, note, review, status};
 

@@ -143,13 +143,7 @@ fn approvals(said: &Said<'_>, by_reaction: &BTreeSet<String>, filter: &Filter) -
         let approves = review.state == ReviewState::Approved && review.commit.as_ref() == Some(head);
         (may && approves && filter.covers(&voice, &review.author)).then(|| (review.author.login.clone(), Some(head.clone())))
     });
-    let covered = |name: &&String| match filter {
-        Filter::Reviewer(wanted) => *name == wanted,
-        Filter::Login(login) => named(name).is_some_and(|reviewer| reviewer.logins.contains(&login.as_str())),
-        Filter::All | Filter::Automated => true,
-        Filter::People => false,
-    };
-    let by_reaction = by_reaction.iter().filter(covered).map(|name| (name.clone(), None));
+    let by_reaction = by_reaction.iter().filter(|name| filter.covers_named(name)).map(|name| (name.clone(), None));
     by_reaction.chain(by_review).collect()
 }
 

@@ -4,7 +4,7 @@
 //! closes nothing. Nothing is looked for in pages of fifty; what the forge holds is all here.
 
 use super::item::{Item, ItemId, Label, Surface, Voice};
-use super::reviewer::{priority_in, says_nothing, says_quota, says_running, voice};
+use super::reviewer::{priority_in, says_nothing, says_quota, says_running, says_satisfied, voice};
 use super::words::shown_words;
 use crate::findings::about::About;
 use crate::findings::anchor::Side;
@@ -47,6 +47,8 @@ pub struct Left {
     pub running: Vec<Notice>,
     /// Who cannot review now.
     pub quota: Vec<Notice>,
+    /// Who has looked and is content.
+    pub satisfied: Vec<Notice>,
     /// Reports, empty words, and commands for us.
     pub noise: usize,
 }
@@ -56,6 +58,8 @@ pub struct Notice {
     pub by: Account,
     pub voice: Voice,
     pub url: String,
+    /// Where it stands, as a baseline names places.
+    pub place: String,
 }
 
 pub fn gather(said: &Said<'_>) -> Gathered {
@@ -142,6 +146,20 @@ impl Said<'_> {
             }
             _ => at,
         }
+    }
+
+    /// Closed by somebody else, it is nobody's business any more. What we closed ourselves is open again once somebody speaks in it:
+    /// the word may have come in the moment between our last look and the closing (WL-83).
+    fn is_over(&self, thread: &Thread) -> bool {
+        thread.resolved && !thread.resolved_by.as_ref().is_some_and(|by| by.is(self.me))
+    }
+
+    /// What the last of our sealed replies to this word says.
+    fn answer_in(&self, thread: &Thread, word: &str) -> Option<Disposition> {
+        thread.comments.iter().rev().find_map(|comment| match self.mark(&comment.author, &comment.body)? {
+            ReadMark { mark: Mark::Reply { last_word, says, .. }, seal: Seal::Good } if last_word == word => Some(says),
+            _ => None,
+        })
     }
 
     /// What our summaries of rounds name, as `item@last_word`.
@@ -231,19 +249,20 @@ impl Gathered {
             finding,
             about: about.unwrap_or_default(),
             last_word: thread.comments[*last].id.clone(),
-            label: if thread.resolved { Label::Handled } else { label(said, thread, &parts, *last) },
+            label: if said.is_over(thread) { Label::Handled } else { label(said, thread, &parts, *last) },
             resolved: thread.resolved,
             can_resolve: thread.can_resolve != Some(false),
             one_voice: if panel { voices.is_empty() } else { voices.len() == 1 },
+            answered: said.answer_in(thread, &thread.comments[*last].id),
         });
     }
 
     fn take_comment(&mut self, said: &Said<'_>, comment: &Comment, answered: &BTreeSet<String>) {
-        if self.is_left(said, &comment.author, &comment.body, &comment.url, &comment.created_at) {
+        let id = ItemId(format!("comment:{}", comment.id));
+        if self.is_left(said, &id, (&comment.author, &comment.body, &comment.url), &comment.created_at) {
             return;
         }
         let surface = Surface::Comment { id: comment.id.clone() };
-        let id = ItemId(format!("comment:{}", comment.id));
         self.take_whole(said, id, surface, &comment.author, (&comment.id, &comment.body, &comment.url), answered);
     }
 
@@ -253,11 +272,13 @@ impl Gathered {
             ReviewState::Pending | ReviewState::Approved | ReviewState::Dismissed => return,
         }
         // A reply in a thread comes as an empty review; its words are in the thread.
-        if review.body.trim().is_empty() || self.is_left(said, &review.author, &review.body, &review.url, &review.submitted_at) {
+        let id = ItemId(format!("review:{}", review.id));
+        if review.body.trim().is_empty()
+            || self.is_left(said, &id, (&review.author, &review.body, &review.url), &review.submitted_at)
+        {
             return;
         }
         let surface = Surface::Review { id: review.id.clone() };
-        let id = ItemId(format!("review:{}", review.id));
         self.take_whole(said, id, surface, &review.author, (&review.id, &review.body, &review.url), answered);
     }
 
@@ -292,11 +313,12 @@ impl Gathered {
             resolved: false,
             can_resolve: false,
             one_voice: true,
+            answered: None,
         });
     }
 
     /// Told by what it says, not by who says it, except that people are never taken for machines (PR-111).
-    fn is_left(&mut self, said: &Said<'_>, author: &Account, body: &str, url: &str, at: &str) -> bool {
+    fn is_left(&mut self, said: &Said<'_>, id: &ItemId, (author, body, url): (&Account, &str, &str), at: &str) -> bool {
         if is_command(body) || shown_words(body).is_empty() {
             self.left.noise += 1;
             return true;
@@ -305,10 +327,11 @@ impl Gathered {
         if voice.is_person() {
             return false;
         }
-        let notice = || Notice { by: author.clone(), voice: voice.clone(), url: url.to_owned() };
+        let notice = || Notice { by: author.clone(), voice: voice.clone(), url: url.to_owned(), place: id.0.clone() };
         match () {
             () if says_quota(body) && !said.has_reviewed_since(author, at) => self.left.quota.push(notice()),
             () if says_running(body) && !said.has_reviewed_since(author, at) => self.left.running.push(notice()),
+            () if says_satisfied(body) => self.left.satisfied.push(notice()),
             () if says_quota(body) || says_running(body) || says_nothing(body) => self.left.noise += 1,
             () => return false,
         }
@@ -343,6 +366,7 @@ impl Gathered {
             resolved: false,
             can_resolve: false,
             one_voice: true,
+            answered: None,
         });
     }
 }

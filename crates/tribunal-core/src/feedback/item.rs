@@ -3,6 +3,7 @@
 use crate::findings::about::About;
 use crate::findings::scale::Priority;
 use crate::ids::{FindingKey, RepoPath};
+use crate::publish::marker::Disposition;
 use crate::pull::facts::Account;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -104,6 +105,9 @@ pub struct Item {
     pub can_resolve: bool,
     /// Only one voice has spoken in it besides ours, so closing it closes nobody else's word.
     pub one_voice: bool,
+    /// What our answer to its last word says, where that carries our mark.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answered: Option<Disposition>,
 }
 
 impl Item {

@@ -30,12 +30,16 @@ pub struct Reviewer {
     /// Without `[bot]`, which some interfaces leave out.
     pub logins: &'static [&'static str],
     pub approval: Approval,
+    /// A line that makes it look again, where calling its name does not.
+    command: Option<&'static str>,
     /// It is at work, and its word is still to come (WL-78, RL-24).
     running: &'static [&'static str],
     /// It cannot look at the change now, for want of money or patience.
     quota: &'static [&'static str],
-    /// It has looked, and asks for nothing.
+    /// It asks for nothing: a beginning, a summary, or a note that it did not look.
     silent: &'static [&'static str],
+    /// It has looked, and is content.
+    satisfied: &'static [&'static str],
 }
 
 /// All phrases are lower case, with single spaces. They are narrow, because a finding may well be about quotas.
@@ -44,34 +48,41 @@ pub const REVIEWERS: &[Reviewer] = &[
         name: "codex",
         logins: &["chatgpt-codex-connector"],
         approval: Approval::Reaction,
+        command: Some("@codex review"),
         running: &[],
         quota: &["reached your codex usage limits", "to use codex here, create an environment"],
-        silent: &["didn't find any major issues", "here are some automated review suggestions for this pull request"],
+        silent: &["here are some automated review suggestions for this pull request"],
+        satisfied: &["didn't find any major issues"],
     },
     Reviewer {
         name: "copilot",
         logins: &["copilot-pull-request-reviewer", "copilot"],
         approval: Approval::Review,
+        command: None,
         running: &[],
         quota: &[
             "has reached their quota limit",
             "copilot was unable to review this pull request",
             "copilot wasn't able to review any files",
         ],
-        silent: &["generated no comments", "generated no new comments"],
+        silent: &[],
+        satisfied: &["generated no comments", "generated no new comments"],
     },
     Reviewer {
         name: "claude",
         logins: &["claude"],
         approval: Approval::None,
+        command: None,
         running: &["claude code is working", "claude is working"],
         quota: &[],
         silent: &[],
+        satisfied: &[],
     },
     Reviewer {
         name: "gemini",
         logins: &["gemini-code-assist"],
         approval: Approval::None,
+        command: Some("/gemini review"),
         running: &[
             "i'm currently reviewing this pull request",
             "i am currently reviewing this pull request",
@@ -81,39 +92,57 @@ pub const REVIEWERS: &[Reviewer] = &[
         ],
         quota: &["reached your daily quota limit", "you have reached your daily quota"],
         silent: &["i'm gemini code assist"],
+        satisfied: &["there are no review comments", "i have no feedback to provide"],
     },
     Reviewer {
         name: "coderabbit",
         logins: &["coderabbitai"],
         approval: Approval::Review,
+        command: Some("@coderabbitai review"),
         running: &["review in progress by coderabbit.ai", "currently processing new changes in this pr"],
         quota: &["rate limited by coderabbit.ai", "## rate limit exceeded", "## review limit reached", "review rate limited"],
         silent: &["summarize by coderabbit.ai", "## review skipped", "skip review by coderabbit.ai"],
+        satisfied: &["no actionable comments were generated"],
     },
     Reviewer {
         name: "bugbot",
         logins: &["cursor"],
         approval: Approval::None,
+        command: None,
         running: &[],
         quota: &["bugbot free trial", "bugbot usage limit", "used all of your free bugbot"],
         silent: &[],
+        satisfied: &[],
     },
-    Reviewer { name: "greptile", logins: &["greptile-apps"], approval: Approval::None, running: &[], quota: &[], silent: &[] },
+    Reviewer {
+        name: "greptile",
+        logins: &["greptile-apps"],
+        approval: Approval::None,
+        command: None,
+        running: &[],
+        quota: &[],
+        silent: &[],
+        satisfied: &[],
+    },
     Reviewer {
         name: "sourcery",
         logins: &["sourcery-ai"],
         approval: Approval::Review,
+        command: Some("@sourcery-ai review"),
         running: &[],
         quota: &["reached your weekly rate limit"],
         silent: &[],
+        satisfied: &[],
     },
     Reviewer {
         name: "qodo",
         logins: &["qodo-merge-pro", "qodo-code-review"],
         approval: Approval::None,
+        command: None,
         running: &[],
         quota: &[],
         silent: &[],
+        satisfied: &[],
     },
 ];
 
@@ -230,6 +259,16 @@ impl fmt::Display for Filter {
 }
 
 impl Filter {
+    /// Does a reviewer count that is known by its name in the registry alone, as one that reacts is?
+    pub fn covers_named(&self, name: &str) -> bool {
+        match self {
+            Filter::Reviewer(wanted) => name == wanted,
+            Filter::Login(login) => named(name).is_some_and(|reviewer| reviewer.logins.contains(&login.as_str())),
+            Filter::All | Filter::Automated => true,
+            Filter::People => false,
+        }
+    }
+
     pub fn covers(&self, voice: &Voice, account: &Account) -> bool {
         match (self, voice) {
             // A failing check is everybody's (WL-59).
@@ -293,7 +332,33 @@ pub fn says_quota(body: &str) -> bool {
 /// Does a bot say something that nobody has to answer: the state of a build, or that it found nothing?
 pub fn says_nothing(body: &str) -> bool {
     let top = top(body);
-    STATUS.iter().any(|phrase| top.contains(phrase)) || says(body, |reviewer| reviewer.silent)
+    STATUS.iter().any(|phrase| top.contains(phrase)) || says(body, |reviewer| reviewer.silent) || says_satisfied(body)
+}
+
+/// It has looked and is content (RL-24).
+pub fn says_satisfied(body: &str) -> bool {
+    says(body, |reviewer| reviewer.satisfied)
+}
+
+/// How a reviewer is asked to look again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Summons {
+    /// Its name as it is called, without `@`.
+    pub login: String,
+    /// A line of its own that it obeys.
+    pub command: Option<&'static str>,
+}
+
+/// A machine can be called (RL-47). Nobody calls a person for a machine, our own panel, or a check.
+pub fn summons(account: &Account, voice: &Voice) -> Option<Summons> {
+    let command = match voice {
+        Voice::Known(name) => named(name).and_then(|reviewer| reviewer.command),
+        Voice::Bot => None,
+        Voice::Panel | Voice::Person | Voice::Check => return None,
+    };
+    let login = bare_login(&account.login);
+    let fine = login.len() <= 100 && login.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
+    (fine && !login.is_empty()).then_some(Summons { login, command })
 }
 
 /// How the words at the top weigh what follows. In the order in which they are looked for on a line.

@@ -176,5 +176,6 @@ pub fn item(id: &str, by: &Account, voice: Voice, path: &str, line: u32, body: &
         resolved: false,
         can_resolve: true,
         one_voice: true,
+        answered: None,
     }
 }

@@ -15,7 +15,7 @@ pub struct WaitConfig {
     /// Between two looks. Default 60s; `respond` and `await` 30s.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub poll: Option<Span>,
-    /// How long it must have been quiet after the first activity. Default 3m.
+    /// How long after the first activity what else comes is waited for, before any of it is worked on. Default 3m.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settle: Option<Span>,
     /// How long nothing may happen before the loop ends; counted anew after each cycle that resolved something. Default 1h.
@@ -167,6 +167,9 @@ pub struct LoopPolicy {
     pub cycles: u32,
     /// One pass, then the end.
     pub once: bool,
+    /// One pass that pushes and says nothing.
+    #[serde(default)]
+    pub dry_run: bool,
     pub wait: WaitPolicy,
     pub resolve: ResolvePolicy,
     pub resolve_people: bool,
@@ -219,6 +222,7 @@ impl LoopPolicy {
             reviewer: own.reviewer.clone().unwrap_or_else(|| "all".to_owned()),
             cycles,
             once: false,
+            dry_run: false,
             wait,
             resolve: own.resolve.unwrap_or(usual.resolve),
             resolve_people: own.resolve_people.unwrap_or(false),

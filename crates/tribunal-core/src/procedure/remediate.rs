@@ -7,31 +7,34 @@
 pub mod effect;
 mod end;
 mod pass;
+mod preflight;
 mod rounds;
 mod route;
 #[cfg(test)]
 mod rules;
 pub mod seen;
 mod signs;
+pub mod vigil;
 
 pub use effect::{
     AnswerOutcome, Answering, Effect, FixOutcome, Input, Landing, Made, PullFacts, Seen, SeenItem, Trouble, Validation, Wake,
 };
-pub use pass::{Pass, Why};
-pub use route::Reply;
+pub use pass::{Pass, Ready, Why};
+pub use preflight::Preflight;
+pub use route::{Proof, Reply, is_overtaken};
 
 use super::review::Spend;
 use super::{Millis, Step};
-use crate::feedback::baseline::{Arm, Baseline, Change, change};
+use crate::feedback::baseline::{Arm, Baseline, Change};
 use crate::feedback::item::{Item, ItemId, Label, Surface};
 use crate::ids::{AgentName, EffectKey, RunId, Sha};
 use crate::policy::config::Policy;
 use crate::policy::loops::{LoopKind, LoopPolicy};
 use crate::pull::place::Place;
-use crate::remedy::condition::Condition;
+use crate::remedy::condition::{Blocker, Condition};
 use crate::remedy::end::End;
 use crate::remedy::ladder::Reason;
-use crate::remedy::report::Report;
+use crate::remedy::report::{Planned, Report};
 use crate::remedy::signals::History;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -71,7 +74,10 @@ pub struct Memory {
     pub pull: Option<PullFacts>,
     /// Productive cycles (WL-47).
     pub cycles: u32,
-    /// Times that feedback was read in order to act on it.
+    /// Times that the conversation was read.
+    #[serde(default)]
+    pub reads: u32,
+    /// Times that something was found in it to work on.
     pub passes: u32,
     /// Times that an agent was sent to work (WL-98, `Routed`).
     pub routed: u32,
@@ -81,8 +87,14 @@ pub struct Memory {
     pub rejections: u32,
     /// Every item ever seen, as it was seen last.
     pub items: BTreeMap<ItemId, Item>,
+    /// Those of them whose authors' words do not count here.
+    #[serde(default)]
+    pub left_out: BTreeSet<ItemId>,
     /// What became of it, for these last words.
     pub ends: BTreeMap<ItemId, (String, End)>,
+    /// Items that were answered before and that we have tried to close.
+    #[serde(default)]
+    pub closed: BTreeSet<ItemId>,
     /// Fixes made for an item.
     pub fixes: BTreeMap<ItemId, u32>,
     pub history: History,
@@ -99,15 +111,19 @@ pub struct Memory {
     /// Fixes were pushed that nothing has validated.
     #[serde(default)]
     pub unvalidated: bool,
+    /// What a dry run would have said.
+    #[serde(default)]
+    pub planned: Vec<Planned>,
     /// Threads that we answered and could not close (WL-67).
     #[serde(default)]
-    pub not_resolved: Vec<String>,
+    pub not_resolved: BTreeMap<ItemId, String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Phase {
     Preparing,
     Reading(Why),
+    Closing(Vec<Item>, Why),
     Assessing(Box<Pass>),
     Checking(Box<Pass>),
     Fixing(Box<Pass>),
@@ -175,14 +191,18 @@ pub fn step(state: Option<State>, input: Input, now: Millis) -> Result<Step<Stat
 
 fn advance(state: &mut State, phase: Phase, input: Input, now: Millis) -> Next {
     match (phase, input) {
-        (Phase::Preparing, Input::Prepared(Ok(()))) => state.read(Why::First),
-        (Phase::Preparing, Input::Prepared(Err(why))) => state.end(vec![Condition::blocked("preflight", why)]),
+        (Phase::Preparing, Input::Prepared(Ok(found))) => match preflight::problem(&found) {
+            Some(why) => state.end(vec![Condition::blocked(Blocker::Person, "preflight", why)]),
+            None => state.read(Why::First),
+        },
+        (Phase::Preparing, Input::Prepared(Err(why))) => state.end(vec![Condition::blocked(Blocker::Forge, "preflight", why)]),
         (Phase::Reading(reading), Input::Seen(Err(why))) => {
             let mut conditions = reading.decided();
-            conditions.push(Condition::blocked("reading", why));
+            conditions.push(Condition::blocked(Blocker::Forge, "reading", why));
             state.end(conditions)
         }
         (Phase::Reading(why), Input::Seen(Ok(seen))) => state.look(why, *seen, now),
+        (Phase::Closing(items, why), Input::Closed(outcomes)) => state.closed(&items, why, &outcomes),
         (Phase::Assessing(pass), Input::Assessed { said, spend }) => {
             state.memory.spend = state.memory.spend.plus(spend);
             state.assessed(pass, said, now)
@@ -213,8 +233,8 @@ fn advance(state: &mut State, phase: Phase, input: Input, now: Millis) -> Next {
 
 impl State {
     fn read(&mut self, why: Why) -> Next {
-        self.memory.passes += 1;
-        (Phase::Reading(why), vec![Effect::Read { nth: self.memory.passes }])
+        self.memory.reads += 1;
+        (Phase::Reading(why), vec![Effect::Read { nth: self.memory.reads }])
     }
 
     /// Waits for something to happen. `active`: it has begun, and only has to settle.
@@ -248,7 +268,7 @@ impl State {
             Wake::Changed(Change::Nothing) => self.wait(false, now),
             // What came after the last poll is looked at before nobody watches any more (WL-130).
             Wake::TimedOut => self.read(Why::Unwatched),
-            Wake::Failed(why) => self.end(vec![Condition::blocked("polling", why)]),
+            Wake::Failed(why) => self.end(vec![Condition::blocked(Blocker::Forge, "polling", why)]),
         }
     }
 
@@ -265,7 +285,19 @@ impl State {
             if let Some(known) = self.memory.items.get(&item.id) {
                 item.line = if known.last_word == item.last_word { known.line.or(item.line) } else { item.line.or(known.line) };
             }
+            if entry.in_scope {
+                self.memory.left_out.remove(&item.id);
+            } else {
+                self.memory.left_out.insert(item.id.clone());
+            }
             self.memory.items.insert(item.id.clone(), item);
+        }
+        let unclosed = self.unclosed(&seen);
+        if !unclosed.is_empty() && matches!(why, Why::First | Why::Event) {
+            // It is looked at again afterwards, for the same reason and against the same baseline.
+            self.memory.baseline = before.or(self.memory.baseline.take());
+            let nth = u32::try_from(self.memory.closed.len()).unwrap_or(u32::MAX);
+            return (Phase::Closing(unclosed, why), vec![Effect::Close { nth }]);
         }
         match pass::plan(self, why, seen, before.as_ref(), now) {
             pass::Planned::End(conditions) => self.end(conditions),
@@ -286,17 +318,14 @@ impl State {
         (Phase::Assessing(pass), vec![effect])
     }
 
-    fn is_quiet(before: Option<&Baseline>, now: &Baseline) -> bool {
-        before.is_some_and(|before| change(before, now, Arm::Rearm) == Change::Nothing)
-    }
-
     fn is_respond(&self) -> bool {
         self.request.loops.kind == LoopKind::Respond
     }
 
     /// Items that are still open and that we have not settled either.
     fn open_items(&self) -> BTreeSet<ItemId> {
-        let open = self.memory.items.values().filter(|item| item.is_open() && !self.settled(item));
+        let counts = |item: &&Item| !self.memory.left_out.contains(&item.id);
+        let open = self.memory.items.values().filter(|item| item.is_open() && !self.settled(item)).filter(counts);
         open.map(|item| item.id.clone()).collect()
     }
 }
@@ -316,6 +345,7 @@ impl Effect {
             Effect::Answer { pass } => format!("answer/{pass}"),
             Effect::AskAgain { pass } => format!("ask-again/{pass}"),
             Effect::Wait { nth, .. } => format!("wait/{nth}"),
+            Effect::Close { nth } => format!("close/{nth}"),
             Effect::Post => "post".to_owned(),
         };
         EffectKey(format!("{run}/{name}"))

@@ -55,7 +55,7 @@ pub enum Says {
 }
 
 /// What a reply does about an item (CF-17).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Disposition {
     Fixed,

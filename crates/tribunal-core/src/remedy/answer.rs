@@ -6,6 +6,7 @@
 use super::assess::Decision;
 use super::end::Ended;
 use crate::feedback::item::{Item, Surface};
+use crate::feedback::reviewer::Summons;
 use crate::findings::admit::one_line;
 use crate::findings::plain::plain;
 use crate::findings::scale::Priority;
@@ -167,17 +168,18 @@ pub(super) fn address(url: &str) -> String {
 const MAX_ROWS: usize = 60;
 
 /// The one comment of a round (RL-47): for items that have no thread to answer in, and, where somebody's next look is awaited, the
-/// request for it. `awaited` is a login; it is the only name that is ever called.
-pub fn round_summary(ended: &[Ended], awaited: Option<&str>) -> String {
+/// request for it. The reviewers that are awaited are the only names that are ever called.
+pub fn round_summary(ended: &[Ended], awaited: &[Summons]) -> String {
     let mut parts = vec!["## Review Feedback Summary".to_owned()];
-    let login = awaited.map(|login| login.trim_start_matches('@')).filter(|login| is_login(login));
-    if let Some(login) = login {
-        parts.push(format!("@{login}"));
+    let names: Vec<String> = awaited.iter().map(|summons| format!("@{}", summons.login)).collect();
+    if !names.is_empty() {
+        parts.push(names.join(" "));
     }
     parts.push(table(ended, MAX_ROWS));
-    if login.is_some() {
+    if !names.is_empty() {
         parts.push("Please review the changes again.".to_owned());
     }
+    parts.extend(awaited.iter().filter_map(|summons| summons.command.map(str::to_owned)));
     parts.join("\n\n") + "\n"
 }
 
@@ -202,10 +204,6 @@ pub(super) fn table(ended: &[Ended], limit: usize) -> String {
 /// A bar in code type would end the cell.
 fn in_cell(text: &str) -> String {
     if text.starts_with('`') { text.replace('|', "\\|") } else { text.to_owned() }
-}
-
-fn is_login(text: &str) -> bool {
-    !text.is_empty() && text.len() <= 100 && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
 }
 
 #[cfg(test)]

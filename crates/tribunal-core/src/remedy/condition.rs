@@ -24,6 +24,9 @@ pub struct Condition {
     /// What it rests on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<String>,
+    /// With [`Reason::Blocked`]: what stands in the way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocker: Option<Blocker>,
     /// What its reason brings besides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub payload: Option<Payload>,
@@ -50,9 +53,36 @@ pub struct Suspected {
     pub members: u32,
 }
 
+/// What stands in the way of a loop that is blocked; the exit code tells it (design section 8).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Blocker {
+    /// A decision that is a person's.
+    Person,
+    /// An agent or a command that did not do its work.
+    Agent,
+    Budget,
+    /// The forge, or its credentials.
+    Forge,
+    /// Something that may be over the next time.
+    Later,
+}
+
+impl Blocker {
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Blocker::Person => 1,
+            Blocker::Agent => 3,
+            Blocker::Budget => 4,
+            Blocker::Forge => 5,
+            Blocker::Later => 75,
+        }
+    }
+}
+
 impl Condition {
     pub fn of(reason: Reason) -> Self {
-        Condition { reason, detail: String::new(), url: None, stage: None, evidence: Vec::new(), payload: None }
+        Condition { reason, detail: String::new(), url: None, stage: None, evidence: Vec::new(), blocker: None, payload: None }
     }
 
     fn about(reason: Reason, item: &Item, detail: String) -> Self {
@@ -65,8 +95,8 @@ impl Condition {
     }
 
     /// A step that must not be guessed around failed.
-    pub fn blocked(stage: &str, why: impl Into<String>) -> Self {
-        Condition { detail: why.into(), ..Condition::of(Reason::Blocked) }.at(stage)
+    pub fn blocked(blocker: Blocker, stage: &str, why: impl Into<String>) -> Self {
+        Condition { detail: why.into(), blocker: Some(blocker), ..Condition::of(Reason::Blocked) }.at(stage)
     }
 
     pub fn window_elapsed() -> Self {
@@ -112,12 +142,18 @@ impl Condition {
     /// WL-87: a person approves such a change before it is committed.
     pub fn destructive(item: &Item, refusal: &Refusal) -> Self {
         let detail = format!("the fix for {} needs a person's word: {refusal}", item.place());
-        Condition::about(Reason::Blocked, item, detail).at("destructive-fix-gate")
+        Condition { blocker: Some(Blocker::Person), ..Condition::about(Reason::Blocked, item, detail) }.at("destructive-fix-gate")
     }
 
     pub fn validation_failed(command: &str, output: &str) -> Self {
         let detail = format!("`{command}` does not pass with the fixes; nothing was pushed");
-        Condition { detail, evidence: vec![output.to_owned()], ..Condition::of(Reason::Blocked) }.at("validation-failed")
+        Condition { evidence: vec![output.to_owned()], ..Condition::blocked(Blocker::Person, "validation-failed", detail) }
+    }
+
+    /// WL-21: what cannot be run proves nothing.
+    pub fn validation_cannot_run(command: &str, why: &str) -> Self {
+        let detail = format!("`{command}` cannot be run, so nothing was pushed");
+        Condition { evidence: vec![why.to_owned()], ..Condition::blocked(Blocker::Agent, "validation-failed", detail) }
     }
 
     /// WL-88, WL-89, WL-92: more patches would only move the problem.
@@ -156,6 +192,6 @@ impl Condition {
     /// RL-36.
     pub fn assessment_rejected(why: &[String]) -> Self {
         let detail = "the assessment was rejected four times".to_owned();
-        Condition { detail, evidence: why.to_vec(), ..Condition::of(Reason::Blocked) }.at("assessment")
+        Condition { evidence: why.to_vec(), ..Condition::blocked(Blocker::Person, "assessment", detail) }
     }
 }

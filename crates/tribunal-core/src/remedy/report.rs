@@ -12,6 +12,7 @@ pub mod words;
 #[cfg(test)]
 mod tests;
 
+use super::condition::Blocker;
 use super::end::{End, Ended};
 use super::ladder::{Reason, exit_code};
 use super::signals::merge_advice::AdvisoryReason;
@@ -43,7 +44,28 @@ pub struct Report {
     pub issues: Vec<String>,
     #[serde(default, skip_serializing_if = "Details::is_empty")]
     pub details: Details,
+    /// With `blocked`: what stands in the way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocker: Option<Blocker>,
+    /// After a dry run: what would have been said.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub planned: Vec<Planned>,
     pub spend: Spending,
+}
+
+/// A reply that a dry run did not give.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Planned {
+    pub place: String,
+    pub words: String,
+    pub resolve: bool,
+}
+
+impl Planned {
+    pub fn line(&self) -> String {
+        let resolves = if self.resolve { ", and would resolve it" } else { "" };
+        format!("would say at {}: {}{resolves}", self.place, self.words)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -132,9 +154,6 @@ impl Details {
     }
 }
 
-/// Blockers that are a decision for a person, not a fault of the forge or of its credentials.
-const FOR_A_PERSON: [&str; 4] = ["mutation-decay", "destructive-fix-gate", "validation-failed", "unsafe-git-state"];
-
 impl Report {
     /// A report that has nothing to add to its reason.
     pub fn new(reason: Reason, pull: PullFacts) -> Self {
@@ -152,12 +171,15 @@ impl Report {
             next_actions: words::next_actions(reason),
             issues: Vec::new(),
             details: Details::default(),
+            blocker: None,
+            planned: Vec::new(),
             spend: Spending::default(),
         }
     }
 
+    /// What somebody still has to do something about, of what was to be looked at here.
     pub fn open(&self) -> impl Iterator<Item = &Ended> {
-        self.items.iter().filter(|ended| !ended.end.is_settled())
+        self.items.iter().filter(|ended| !ended.end.is_settled() && !matches!(ended.end, End::LeftOut { .. }))
     }
 
     /// Open at `fail_level` or above. What nobody weighed is not below it.
@@ -167,11 +189,10 @@ impl Report {
 
     /// The exit code of the command (design section 8).
     pub fn exit_code(&self, fail_level: Priority) -> u8 {
-        let blocker = self.details.blocker_reason.as_deref().unwrap_or_default();
-        if self.reason == Reason::Blocked && FOR_A_PERSON.iter().any(|known| blocker.starts_with(known)) {
-            return 1;
+        match (self.reason, self.blocker) {
+            (Reason::Blocked, Some(blocker)) => blocker.exit_code(),
+            (reason, _) => exit_code(reason, self.has_open_at(fail_level)),
         }
-        exit_code(self.reason, self.has_open_at(fail_level))
     }
 
     fn count(&self, is: impl Fn(&End) -> bool) -> usize {

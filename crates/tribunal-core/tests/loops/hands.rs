@@ -9,14 +9,14 @@ use tribunal_core::feedback::baseline::{Arm, Change, change};
 use tribunal_core::feedback::item::{Item, Surface};
 use tribunal_core::findings::about::About;
 use tribunal_core::findings::scale::Justification;
-use tribunal_core::policy::loops::LoopKind;
 use tribunal_core::procedure::Millis;
+use tribunal_core::procedure::remediate::vigil::{Glance, Vigil};
 use tribunal_core::procedure::remediate::{
-    AnswerOutcome, Answering, Effect, FixOutcome, Input, Landing, Made, Pass, Phase, Reply, State, Trouble, Validation, Wake,
+    AnswerOutcome, Answering, Effect, FixOutcome, Input, Landing, Made, Pass, Phase, Preflight, Reply, State, Trouble,
+    Validation, Wake, is_overtaken,
 };
 use tribunal_core::procedure::review::Spend;
 use tribunal_core::publish::marker::{Mark, read, seal};
-use tribunal_core::pull::facts::PullState;
 use tribunal_core::pull::talk::{Thread, ThreadComment};
 use tribunal_core::remedy::answer::{defer_issue, round_summary};
 use tribunal_core::remedy::assess::{Assessment, Checkup, Decision, admit};
@@ -46,7 +46,7 @@ pub fn run(world: &mut World, effect: &Effect, state: &State) -> Option<Input> {
         Effect::AskAgain { .. } => Input::AskedAgain(Err(why)),
         Effect::Wait { .. } => Input::Woken(Wake::Failed(why)),
         Effect::Post => Input::Posted(Err(why)),
-        Effect::Answer { .. } | Effect::Home { .. } => return None,
+        Effect::Answer { .. } | Effect::Home { .. } | Effect::Close { .. } => return None,
         Effect::Assess { .. } | Effect::Check { .. } | Effect::Fix { .. } | Effect::Validate { .. } => return None,
     })
 }
@@ -56,8 +56,7 @@ fn perform(world: &mut World, effect: &Effect, state: &State) -> Result<Input, F
         Effect::Prepare => {
             world.pass_time(500);
             reads(world)?;
-            let state = world.forge.talk.pull.state;
-            Input::Prepared(if state == PullState::Open { Ok(()) } else { Err(format!("it is {}", state.word())) })
+            Input::Prepared(Ok(Box::new(Preflight { pull: world.look().pull, trunk: "main".into(), unfit: None })))
         }
         Effect::Read { .. } => {
             world.pass_time(1_000);
@@ -67,6 +66,10 @@ fn perform(world: &mut World, effect: &Effect, state: &State) -> Result<Input, F
             world.suspects =
                 seen.items.iter().filter(|entry| entry.suspicion.is_some()).map(|entry| entry.item.id.clone()).collect();
             Input::Seen(Ok(Box::new(seen)))
+        }
+        Effect::Close { .. } => {
+            world.pass_time(500);
+            close(world, state)?
         }
         Effect::Assess { .. } => {
             world.pass_time(20_000);
@@ -109,7 +112,7 @@ pub fn pass(state: &State) -> &Pass {
         | Phase::Homing(pass)
         | Phase::Answering(pass)
         | Phase::AskingAgain(pass) => pass,
-        Phase::Preparing | Phase::Reading(_) | Phase::Waiting | Phase::Posting(_) | Phase::Done(_) => {
+        Phase::Preparing | Phase::Reading(_) | Phase::Closing(..) | Phase::Waiting | Phase::Posting(_) | Phase::Done(_) => {
             panic!("no pass is under way")
         }
     }
@@ -336,10 +339,11 @@ fn answer(world: &mut World, state: &State) -> Result<Input, Fault> {
         };
         answering.outcomes.insert(reply.item.id.clone(), outcome);
     }
-    if state.needs_summary(&replies) {
+    let summoned = state.summoned(pass, &answering.outcomes);
+    if state.needs_summary(&replies, &summoned) {
         let items = replies.iter().map(|reply| format!("{}@{}", reply.item.id, reply.item.last_word)).collect();
         let mark = Mark::Round { run: state.request.run.clone(), cycle: pass.number, items };
-        let words = round_summary(&state.ended(pass, &replies), None);
+        let words = round_summary(&state.ended(pass, &replies), &summoned);
         answering.summary = Some(say_once(world, &mark, &words)?);
     }
     Ok(Input::Answered(answering))
@@ -398,6 +402,28 @@ fn answer_thread(world: &mut World, state: &State, pass: &Pass, reply: &Reply, t
     Ok(AnswerOutcome::Said { resolved: true })
 }
 
+/// What was answered and is still open.
+fn close(world: &mut World, state: &State) -> Result<Input, Fault> {
+    let Phase::Closing(items, _) = &state.phase else { panic!("nothing is to be closed") };
+    reads(world)?;
+    let threads = world.forge.talk.threads.clone();
+    let mut outcomes = BTreeMap::new();
+    for item in items {
+        let Surface::Thread { id } = &item.surface else { panic!("{item:?} is no thread") };
+        let forge = &world.forge;
+        let is_ours =
+            |comment: &ThreadComment| comment.author.is(&forge.me) && read(&comment.body, &forge.case_id, &forge.key).is_some();
+        let open = threads.iter().find(|thread| &thread.id == id && !thread.resolved);
+        let Some(thread) = open.filter(|thread| !is_overtaken(item, thread, is_ours)) else { continue };
+        let closed = writes(world).map_err(|Fault| "the forge said no".to_owned());
+        if closed.is_ok() {
+            world.forge.resolve(&thread.id, state.request.loops.resolve_people);
+        }
+        outcomes.insert(item.id.clone(), closed);
+    }
+    Ok(Input::Closed(outcomes))
+}
+
 fn post(world: &mut World, state: &State) -> Result<Input, Fault> {
     world.pass_time(500);
     reads(world)?;
@@ -409,42 +435,29 @@ fn post(world: &mut World, state: &State) -> Result<Input, Fault> {
 fn wait(world: &mut World, state: &State, until: Millis, arm: Arm, active: bool) -> Wake {
     let loops = &state.request.loops;
     let Some(baseline) = &state.memory.baseline else { return Wake::Failed("there is nothing to compare with".into()) };
-    let settle = loops.wait.settle.as_millis();
-    let mut first_activity = active.then(|| world.now());
-    let mut failures = 0;
+    let mut vigil = Vigil::new(loops, until, active, world.now());
     let mut looked_at = None;
     loop {
-        if first_activity.is_some_and(|since| world.now() >= since.saturating_add(settle)) {
-            return Wake::Changed(Change::Changed);
-        }
-        if world.now() >= until {
-            return if first_activity.is_some() { Wake::Changed(Change::Changed) } else { Wake::TimedOut };
+        if let Some(wake) = vigil.is_over(world.now()) {
+            return wake;
         }
         // An arm may end without a word (WL-126).
         if world.chance.below(1_000) == 0 {
             return Wake::Changed(Change::Nothing);
         }
-        if reads(world).is_err() {
-            failures += 1;
-            if failures >= 2 {
-                return Wake::Failed("two looks in a row failed".into());
-            }
+        let glance = if reads(world).is_err() {
+            Glance::Failed("no answer".into())
+        } else if looked_at != Some(world.forge.version) || world.is_stale() {
+            let (now, running) = world.glance();
+            looked_at = (!world.is_stale()).then_some(world.forge.version);
+            Glance::Saw { change: change(baseline, &now, arm), running }
         } else {
-            failures = 0;
-            if looked_at != Some(world.forge.version) || world.is_stale() {
-                let now = world.glance();
-                looked_at = (!world.is_stale()).then_some(world.forge.version);
-                match change(baseline, &now, arm) {
-                    Change::Nothing => {}
-                    Change::Changed if loops.kind == LoopKind::Respond => {
-                        first_activity.get_or_insert(world.now());
-                    }
-                    other => return Wake::Changed(other),
-                }
-            }
+            Glance::Same
+        };
+        if let Some(wake) = vigil.looked(glance, world.now()) {
+            return wake;
         }
-        let left = until.saturating_sub(world.now());
-        let nap = first_activity.map_or(left, |since| left.min(since.saturating_add(settle).saturating_sub(world.now())));
-        world.pass_time(loops.wait.poll.as_millis().min(nap.max(1)));
+        let nap = vigil.nap(world.now());
+        world.pass_time(nap);
     }
 }

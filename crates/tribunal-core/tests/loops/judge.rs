@@ -148,7 +148,8 @@ impl Trial {
                 self.approved = !seen.baseline.approvals.is_empty();
                 Last::Looked
             }
-            Input::Seen(Err(_)) | Input::Prepared(Err(_)) | Input::Woken(Wake::Failed(_)) => Last::CouldNotLook,
+            // Refused before it began, it has nothing to look at.
+            Input::Seen(Err(_)) | Input::Prepared(_) | Input::Woken(Wake::Failed(_)) => Last::CouldNotLook,
             _ => Last::Other,
         };
     }
@@ -175,7 +176,7 @@ impl Trial {
         let (memory, loops) = (&self.state().memory, &self.state().request.loops);
         let ensure = |holds: bool, wrong: &str| if holds { Ok(()) } else { Err(wrong.to_owned()) };
         ensure(memory.cycles <= loops.cycles, "more cycles than allowed")?;
-        ensure(memory.passes <= loops.cycles * 4 + 18 + 6, "more passes than allowed")?;
+        ensure(memory.passes <= loops.cycles * 4 + 16, "more passes than allowed")?;
         ensure(memory.rejections <= 4, "more rejections than allowed")?;
         ensure(self.world.spent <= self.world.cast.budget, "more was spent than allowed")?;
         ensure(memory.spend.usage.output <= self.world.spent, "more is said to be spent than was")?;

@@ -10,7 +10,7 @@ use tribunal_core::feedback::dedup::groups;
 use tribunal_core::feedback::gather::gather;
 use tribunal_core::feedback::injection::{Suspicion, scan};
 use tribunal_core::feedback::item::ItemId;
-use tribunal_core::feedback::reviewer::{Filter, approvals_by_reaction, running_by_reaction};
+use tribunal_core::feedback::reviewer::{Filter, approvals_by_reaction};
 use tribunal_core::ids::Sha;
 use tribunal_core::procedure::Millis;
 use tribunal_core::procedure::remediate::{PullFacts, Seen, SeenItem, seen};
@@ -289,10 +289,10 @@ impl World {
         seen
     }
 
-    /// What a poll compares: the same, without making items of it.
-    pub fn glance(&mut self) -> Baseline {
-        let is_plain = self.stale.is_none() && self.cache.as_ref().is_none_or(|(version, _)| *version != self.forge.version);
-        if is_plain { self.baseline(&self.forge.talk) } else { self.look().baseline }
+    /// What a poll compares, and whether a reviewer is at work.
+    pub fn glance(&mut self) -> (Baseline, bool) {
+        let seen = self.look();
+        (seen.baseline, seen.running)
     }
 
     fn baseline(&self, talk: &Talk) -> Baseline {
@@ -336,8 +336,9 @@ impl World {
             item: item.clone(),
         });
         let items: Vec<SeenItem> = items.collect();
-        let running = gathered.left.running.iter().any(|notice| covers(&notice.voice, &notice.by))
-            || !running_by_reaction(&talk.reactions, &forge.me, &extra).is_empty();
+        let satisfied = gathered.left.satisfied.iter().filter(|notice| covers(&notice.voice, &notice.by));
+        let satisfied = satisfied.map(|notice| notice.place.clone()).collect();
+        let running = seen::is_running(&gathered, &talk.reactions, &forge.me, &self.filter, &extra);
         let quota = gathered.left.quota.iter().find(|notice| covers(&notice.voice, &notice.by));
         Seen {
             pull: PullFacts {
@@ -348,11 +349,13 @@ impl World {
                 head: talk.pull.head.sha.clone(),
                 branch: talk.pull.head.branch.clone(),
                 base: talk.pull.base.branch.clone(),
+                is_fork: false,
             },
             baseline,
             groups: groups(&gathered.items),
             running,
             quota: quota.map(|notice| format!("{} is out of quota", notice.by.login)),
+            satisfied,
             reviewed: seen::is_reviewed(&talk.reviews, &talk.pull.head.sha, &forge.me, &self.filter, &extra),
             items,
             young: [FILES[0].into()].into(),

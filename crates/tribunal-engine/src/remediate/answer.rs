@@ -4,16 +4,17 @@
 use super::Remedies;
 use crate::{EngineError, Progress};
 use std::collections::BTreeMap;
-use tribunal_core::feedback::item::{Item, Surface};
+use tribunal_core::feedback::item::Surface;
+use tribunal_core::feedback::reviewer::Summons;
 use tribunal_core::policy::loops::Rerequest;
 use tribunal_core::procedure::remediate::{AnswerOutcome, Answering, Input, Pass, Reply, State};
 use tribunal_core::publish::marker::{Mark, read, seal};
 use tribunal_core::pull::fault::ForgeFault;
-use tribunal_core::pull::talk::{Comment, NewIssue, Thread, ThreadComment};
+use tribunal_core::pull::talk::{Comment, NewIssue};
 use tribunal_core::remedy::answer::{defer_issue, round_summary};
 use tribunal_core::remedy::assess::Decision;
 use tribunal_core::remedy::report::comment::comment;
-use tribunal_core::remedy::report::files::Phase;
+use tribunal_core::remedy::report::files;
 
 impl Remedies {
     /// Deferred work gets its place before anybody is told about it (WL-85, RL-42).
@@ -46,12 +47,13 @@ impl Remedies {
         (self.listener)(Progress::Publishing { to: state.request.place.to_string() });
         let number = state.request.place.number;
         let replies = state.replies(pass);
-        let (threads, comments) = tokio::try_join!(self.on.forge.threads(number), self.on.forge.comments(number))?;
+        let (threads, comments, me) =
+            tokio::try_join!(self.on.forge.threads(number), self.on.forge.comments(number), self.on.forge.identity())?;
         let mut answering = Answering::default();
         for reply in &replies {
             let outcome = match &reply.item.surface {
                 Surface::Thread { id } => match threads.iter().find(|thread| &thread.id == id) {
-                    Some(thread) => self.reply(state, pass, reply, thread).await?,
+                    Some(thread) => self.reply(state, pass, reply, thread, &me).await?,
                     None => AnswerOutcome::Failed("its thread is gone".into()),
                 },
                 // Answered by the summary, or by the commit itself.
@@ -61,52 +63,25 @@ impl Remedies {
             };
             answering.outcomes.insert(reply.item.id.clone(), outcome);
         }
-        if state.needs_summary(&replies) {
-            answering.summary = Some(self.summarise(state, pass, &replies, &comments).await);
+        self.prove_and_resolve(state, &replies, &me, &mut answering).await?;
+        let summoned = state.summoned(pass, &answering.outcomes);
+        if state.needs_summary(&replies, &summoned) {
+            answering.summary = Some(self.summarise(state, pass, &replies, &summoned, &comments).await?);
         }
         Ok(Input::Answered(answering))
     }
 
-    async fn reply(&self, state: &State, pass: &Pass, reply: &Reply, thread: &Thread) -> Result<AnswerOutcome, EngineError> {
-        let (number, case_id) = (state.request.place.number, state.request.place.case_id());
-        let head = pass.landed.clone().unwrap_or_else(|| pass.head.clone());
-        let mark = Mark::Reply {
-            item: reply.item.id.0.clone(),
-            last_word: reply.item.last_word.clone(),
-            says: reply.says,
-            head,
-            run: state.request.run.clone(),
-        };
-        let me = self.on.forge.identity().await?;
-        let is_said = thread.comments.iter().filter(|comment| comment.author.is(&me)).any(|comment| {
-            read(&comment.body, &case_id, &self.on.key).is_some_and(|found| match found.mark {
-                Mark::Reply { item, last_word, .. } => item == reply.item.id.0 && last_word == reply.item.last_word,
-                _ => false,
-            })
-        });
-        if !is_said {
-            let body = format!("{}\n\n{}", reply.words, seal(&mark, &case_id, &self.on.key));
-            match self.on.forge.reply(number, thread, &body).await {
-                Ok(()) => {}
-                // Whether it was said is seen when the effect is run again.
-                Err(fault) if fault.is_uncertain() || fault.may_pass() => return Err(fault.into()),
-                Err(fault) => return Ok(AnswerOutcome::Failed(fault.to_string())),
-            }
-        }
-        let is_ours = |comment: &ThreadComment| comment.author.is(&me) && read(&comment.body, &case_id, &self.on.key).is_some();
-        if !reply.resolve || thread.resolved || reply.is_overtaken(thread, is_ours) {
-            return Ok(AnswerOutcome::Said { resolved: thread.resolved });
-        }
-        Ok(match self.on.forge.resolve(number, thread).await {
-            Ok(()) => AnswerOutcome::Said { resolved: true },
-            Err(fault) => AnswerOutcome::NotResolved(fault.to_string()),
-        })
-    }
-
     /// One comment for the round: what has no thread is marked as answered by it.
-    async fn summarise(&self, state: &State, pass: &Pass, replies: &[Reply], comments: &[Comment]) -> Result<String, String> {
+    async fn summarise(
+        &self,
+        state: &State,
+        pass: &Pass,
+        replies: &[Reply],
+        summoned: &[Summons],
+        comments: &[Comment],
+    ) -> Result<Result<String, String>, EngineError> {
         let (number, case_id) = (state.request.place.number, state.request.place.case_id());
-        let me = self.on.forge.identity().await.map_err(|fault| fault.to_string())?;
+        let me = self.on.forge.identity().await?;
         let said = comments.iter().filter(|comment| comment.author.is(&me)).find(|comment| {
             read(&comment.body, &case_id, &self.on.key).is_some_and(|found| match found.mark {
                 Mark::Round { run, cycle, .. } => run == state.request.run && cycle == pass.number,
@@ -114,38 +89,30 @@ impl Remedies {
             })
         });
         if let Some(said) = said {
-            return Ok(said.url.clone());
+            return Ok(Ok(said.url.clone()));
         }
         let items = replies.iter().map(|reply| format!("{}@{}", reply.item.id, reply.item.last_word)).collect();
         let mark = Mark::Round { run: state.request.run.clone(), cycle: pass.number, items };
-        let mention = self.mention(state, pass);
-        let body = format!(
-            "{}\n\n{}",
-            round_summary(&state.ended(pass, replies), mention.as_deref()),
-            seal(&mark, &case_id, &self.on.key)
-        );
-        self.on.forge.comment(number, &body).await.map(|comment| comment.url).map_err(|fault| fault.to_string())
-    }
-
-    /// Whom the summary asks to look again.
-    fn mention(&self, state: &State, pass: &Pass) -> Option<String> {
-        if state.request.loops.rerequest != Rerequest::Mention {
-            return None;
+        let words = round_summary(&state.ended(pass, replies), summoned);
+        let body = format!("{words}\n\n{}", seal(&mark, &case_id, &self.on.key));
+        match self.on.forge.comment(number, &body).await {
+            Ok(comment) => Ok(Ok(comment.url)),
+            // Whether it was said is seen when the effect is run again.
+            Err(fault) if fault.is_uncertain() || fault.may_pass() => Err(fault.into()),
+            Err(fault) => Ok(Err(fault.to_string())),
         }
-        let bots = pass.items.iter().filter(|item: &&Item| !item.voice.is_person());
-        bots.map(|item| item.author.login.clone()).find(|login| !login.is_empty())
     }
 
     pub(super) async fn ask_again(&self, state: &State) -> Result<Input, EngineError> {
         let pass = Self::pass(state)?;
-        self.write_state(state, Phase::InProgress, "RE_REVIEW_REQUESTED");
+        self.write_state(state, files::Phase::InProgress, "RE_REVIEW_REQUESTED");
         if state.request.loops.rerequest != Rerequest::Reviewer {
             // The summary of the round has asked.
             return Ok(Input::AskedAgain(Ok(())));
         }
-        let mut logins: Vec<String> = pass.items.iter().map(|item| item.author.login.clone()).collect();
-        logins.sort();
-        logins.dedup();
+        let me = self.on.forge.identity().await?;
+        let others = state.awaited(pass).into_iter().filter(|item| !item.author.is(&me));
+        let logins: Vec<String> = others.map(|item| item.author.login.clone()).collect();
         let asked = self.on.forge.request_review(state.request.place.number, &logins).await;
         Ok(Input::AskedAgain(asked.map_err(|fault| fault.to_string())))
     }

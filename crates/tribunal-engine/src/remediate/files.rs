@@ -71,7 +71,7 @@ impl Remedies {
     }
 
     fn write(&self, state: &State, name: &str, text: &str) {
-        if state.request.loops.kind != LoopKind::Respond {
+        if state.request.loops.kind != LoopKind::Respond || state.request.loops.dry_run {
             return;
         }
         let folder = self.pages.join(state.request.place.number.to_string());

@@ -20,11 +20,6 @@ impl Remedies {
         if pull.head.sha != onto {
             return Ok(Input::Landed(Landing::Moved));
         }
-        // A branch of the same name in our repository is another branch.
-        if pull.is_fork {
-            let why = "the change comes from another repository, which is never pushed to".to_owned();
-            return Ok(Input::Landed(Landing::Refused(why)));
-        }
         let (repository, branch, by) = (Arc::clone(&self.repository), pull.head.branch.clone(), self.signature.clone());
         let is_local = state.request.place.kind == ForgeKind::Local;
         let head = tip.clone();

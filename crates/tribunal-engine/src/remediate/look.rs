@@ -8,11 +8,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use tribunal_core::feedback::baseline::Baseline;
 use tribunal_core::feedback::dedup::groups;
-use tribunal_core::feedback::gather::{Said, gather};
+use tribunal_core::feedback::gather::{Gathered, Notice, Said, gather};
 use tribunal_core::feedback::injection::scan;
-use tribunal_core::feedback::reviewer::{Filter, approvals_by_reaction, running_by_reaction};
+use tribunal_core::feedback::reviewer::{Filter, approvals_by_reaction};
 use tribunal_core::ids::{RepoPath, Sha};
-use tribunal_core::procedure::remediate::{Input, PullFacts, Seen, SeenItem, State, seen};
+use tribunal_core::procedure::remediate::{Input, Preflight, PullFacts, Seen, SeenItem, State, seen};
 use tribunal_core::publish::marker::MarkerKey;
 use tribunal_core::pull::capability::Capability;
 use tribunal_core::pull::facts::{Account, Check, Pull, PullState};
@@ -48,6 +48,10 @@ impl Heard {
         }
     }
 
+    pub fn is_running(&self, gathered: &Gathered, extra: &BTreeMap<String, String>, filter: &Filter) -> bool {
+        seen::is_running(gathered, &self.reactions, &self.me, filter, extra)
+    }
+
     pub fn baseline(&self, key: &MarkerKey, extra: &BTreeMap<String, String>, filter: &Filter) -> Baseline {
         let by_reaction = approvals_by_reaction(&self.reactions, &self.me, extra);
         Baseline::of(&self.said(key, extra), &by_reaction, filter)
@@ -57,13 +61,16 @@ impl Heard {
 /// Reads everything that is said on a pull request.
 pub(crate) async fn hear(on: &OnForge, place: &Place) -> Result<Heard, ForgeFault> {
     let (forge, number) = (&on.forge, place.number);
-    let (pull, comments, (reviews, threads), me, capabilities) = tokio::try_join!(
+    let (pull, comments, (reviews, mut threads), me, capabilities) = tokio::try_join!(
         forge.pull(number),
         forge.comments(number),
         forge.reviews_and_threads(number),
         forge.identity(),
         forge.capabilities()
     )?;
+    if !capabilities.can(Capability::Resolve) {
+        threads.iter_mut().for_each(|thread| thread.can_resolve = Some(false));
+    }
     let reacts = async {
         if capabilities.can(Capability::Reactions) {
             forge.reactions(number, &ReactionTarget::Pull).await
@@ -79,27 +86,21 @@ impl Remedies {
     pub(super) async fn prepare(&self, state: &State) -> Result<Input, EngineError> {
         let number = state.request.place.number;
         let checked = async {
-            let (pull, _) = tokio::try_join!(self.on.forge.pull(number), self.on.forge.identity())?;
-            Ok::<Pull, ForgeFault>(pull)
+            let (pull, trunk, _) = tokio::try_join!(self.on.forge.pull(number), self.on.forge.trunk(), self.on.forge.identity())?;
+            Ok::<(Pull, String), ForgeFault>((pull, trunk))
         };
-        let pull = match checked.await {
-            Ok(pull) => pull,
+        let (pull, trunk) = match checked.await {
+            Ok(found) => found,
             Err(fault) if fault.may_pass() => return Err(fault.into()),
             Err(fault) => return Ok(Input::Prepared(Err(fault.to_string()))),
         };
-        let problem = match pull.state {
-            PullState::Closed | PullState::Merged => Some(format!("it is {}", pull.state.word())),
-            PullState::Open if pull.head.branch == pull.base.branch && !pull.is_fork => {
-                Some(format!("its head is the branch `{}` itself, which is never pushed to", pull.base.branch))
-            }
-            PullState::Open => self.unsafe_state(state, &pull).await?,
-        };
-        Ok(Input::Prepared(problem.map_or(Ok(()), Err)))
+        let unfit = self.unsafe_state(state, &pull).await?;
+        Ok(Input::Prepared(Ok(Box::new(Preflight { pull: facts(&pull), trunk, unfit }))))
     }
 
     /// WL-18, where our pushes would touch somebody's files.
     async fn unsafe_state(&self, state: &State, pull: &Pull) -> Result<Option<String>, EngineError> {
-        if state.request.place.kind != ForgeKind::Local {
+        if state.request.place.kind != ForgeKind::Local || pull.state != PullState::Open {
             return Ok(None);
         }
         let (repository, branch, head) = (Arc::clone(&self.repository), pull.head.branch.clone(), pull.head.sha.clone());
@@ -133,16 +134,16 @@ impl Remedies {
                 item: item.clone(),
             })
             .collect();
-        let in_scope = |voice: &_, by: &Account| filter.covers(voice, by);
-        let running = gathered.left.running.iter().any(|notice| in_scope(&notice.voice, &notice.by))
-            || !running_by_reaction(&heard.reactions, &heard.me, extra).is_empty();
-        let quota = gathered.left.quota.iter().find(|notice| in_scope(&notice.voice, &notice.by));
+        let in_scope = |notice: &&Notice| filter.covers(&notice.voice, &notice.by);
+        let quota = gathered.left.quota.iter().find(in_scope);
+        let satisfied = gathered.left.satisfied.iter().filter(in_scope).map(|notice| notice.place.clone()).collect();
         let seen = Seen {
             pull: facts(&heard.pull),
             baseline: heard.baseline(&self.on.key, extra, &filter),
             groups: groups(&gathered.items),
             reviewed: seen::is_reviewed(&heard.reviews, &heard.pull.head.sha, &heard.me, &filter, extra),
-            running,
+            running: heard.is_running(&gathered, extra, &filter),
+            satisfied,
             quota: quota.map(|notice| format!("{} says that it is out of quota: {}", notice.by.login, notice.url)),
             items,
             young,
@@ -182,5 +183,6 @@ fn facts(pull: &Pull) -> PullFacts {
         head: pull.head.sha.clone(),
         branch: pull.head.branch.clone(),
         base: pull.base.branch.clone(),
+        is_fork: pull.is_fork,
     }
 }

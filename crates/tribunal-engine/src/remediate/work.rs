@@ -73,7 +73,7 @@ fn failed(effect: &Effect, why: &str) -> Option<Input> {
         Effect::Wait { .. } => Input::Woken(Wake::Failed(why)),
         Effect::Post => Input::Posted(Err(why)),
         // Half of it may be said: only the same run can know, and it goes on when the forge is back.
-        Effect::Answer { .. } | Effect::Home { .. } => return None,
+        Effect::Answer { .. } | Effect::Home { .. } | Effect::Close { .. } => return None,
         Effect::Assess { .. } | Effect::Check { .. } | Effect::Fix { .. } | Effect::Validate { .. } => return None,
     })
 }
@@ -83,6 +83,7 @@ impl Remedies {
         match effect {
             Effect::Prepare => self.prepare(state).await,
             Effect::Read { .. } => self.read(state).await,
+            Effect::Close { .. } => self.close(state).await,
             Effect::Assess { attempt, .. } => self.assess(state, case_id, attempt).await,
             Effect::Check { attempt, .. } => self.check(state, case_id, attempt).await,
             Effect::Fix { .. } => self.fix(state, case_id).await,

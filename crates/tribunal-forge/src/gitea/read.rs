@@ -27,6 +27,11 @@ impl Read for Gitea {
         self.find_identity().await.cloned()
     }
 
+    async fn trunk(&self) -> Answered<String> {
+        let repository: wire::Repository = self.http.get(&self.repo(""), &self.project.path).await?;
+        repository.default_branch.ok_or_else(|| self.hollow("the repository names no default branch"))
+    }
+
     async fn pull(&self, number: u64) -> Answered<Pull> {
         let what = format!("pull request {number}");
         let pull: wire::Pull = self.http.get(&self.repo(&format!("/pulls/{number}")), &what).await?;

@@ -58,6 +58,7 @@ fn names(labels: Vec<Label>) -> Vec<String> {
 #[derive(Debug, Deserialize)]
 pub struct Repository {
     pub full_name: String,
+    pub default_branch: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]

@@ -23,6 +23,12 @@ struct Meta {
     installed_version: Option<String>,
 }
 
+/// Of a repository.
+#[derive(Deserialize)]
+struct Facts {
+    default_branch: String,
+}
+
 /// What GitHub can do for a token. Only an App makes check runs, and a tag is worth nothing to a token that is new in every run.
 fn capabilities_of(is_app: bool, keeps_tags: bool) -> BTreeSet<Capability> {
     let left_out = |capability: &Capability| match capability {
@@ -54,6 +60,10 @@ impl Read for GitHub {
 
     async fn identity(&self) -> Answered<Account> {
         self.whoami().await
+    }
+
+    async fn trunk(&self) -> Answered<String> {
+        Ok(self.get::<Facts>(&self.path(""), &self.project.path).await?.default_branch)
     }
 
     async fn pull(&self, number: u64) -> Answered<Pull> {

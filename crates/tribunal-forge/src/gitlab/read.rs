@@ -38,6 +38,11 @@ impl Read for GitLab {
         self.who_am_i().await.cloned()
     }
 
+    async fn trunk(&self) -> Answered<String> {
+        let hollow = || ForgeFault::Hollow { host: self.host(), message: "the project names no default branch".into() };
+        self.facts().await?.default_branch.ok_or_else(hollow)
+    }
+
     async fn pull(&self, number: u64) -> Answered<Pull> {
         let request = self.prepared(number).await?;
         let base = match &request.diff_refs {

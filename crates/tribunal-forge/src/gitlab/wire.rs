@@ -100,6 +100,8 @@ pub struct Commit {
 #[derive(Debug, Deserialize)]
 pub struct ProjectFacts {
     pub path_with_namespace: String,
+    /// None while the project is empty.
+    pub default_branch: Option<String>,
     pub visibility: Option<String>,
     /// `merge`, `rebase_merge` or `ff`: a setting of the project, not of one merge.
     pub merge_method: Option<String>,

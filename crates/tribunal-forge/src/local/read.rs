@@ -97,6 +97,14 @@ impl Read for Local {
         Ok(Capabilities { kind: ForgeKind::Local, version, can, body_limit: BODY_LIMIT })
     }
 
+    async fn trunk(&self) -> Answered<String> {
+        let repository = self.repository.clone();
+        let full = blocking(move || Ok(repository.default_branch()?)).await?;
+        let short = full.strip_prefix("refs/heads/").map(str::to_owned);
+        let of_remote = || full.strip_prefix("refs/remotes/").and_then(|rest| Some(rest.split_once('/')?.1.to_owned()));
+        Ok(short.or_else(of_remote).unwrap_or_else(|| full.clone()))
+    }
+
     async fn identity(&self) -> Answered<Account> {
         Ok(self.me.clone())
     }

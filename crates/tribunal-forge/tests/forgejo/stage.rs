@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use fake_forge_base::{Kind, Level, Server};
 use fake_forgejo::{Contract, Forgejo as Fake, Rules};
 use forge_conformance::{Checkout, Stage, Who};
-use reqwest::{Client, Method};
+use reqwest::Method;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use tribunal_core::pull::place::{ForgeKind, Project};
@@ -76,7 +76,7 @@ impl ForgejoStage {
     /// Past the client: what it would never send.
     pub async fn send(&self, who: Who, method: Method, rest: &str, body: Value) -> (u16, Value) {
         let url = format!("{}/api/v1/repos/{rest}", self.server.url());
-        let plain = Client::builder().no_proxy().tls_certs_only([]).build().unwrap();
+        let plain = forge_conformance::plain_client();
         let request = plain.request(method, url).header("authorization", format!("token {}", token(who)));
         let request = request.header("content-type", "application/json");
         let answer = if body.is_null() { request } else { request.body(body.to_string()) }.send().await.unwrap();

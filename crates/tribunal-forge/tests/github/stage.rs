@@ -90,7 +90,7 @@ impl GitHubStage {
 
     /// Past the client: what it would never send.
     pub async fn send(&self, who: Who, method: &str, path: &str, accept: &str, body: &Value) -> (u16, Value) {
-        let client = reqwest::Client::builder().no_proxy().tls_certs_only([]).build().unwrap();
+        let client = forge_conformance::plain_client();
         let url = format!("{}{path}", self.server.url());
         let request = client.request(method.parse().unwrap(), url).header("authorization", format!("Bearer {}", token(who)));
         let mut request = request.header("accept", accept);

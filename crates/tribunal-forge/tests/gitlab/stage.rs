@@ -4,7 +4,6 @@ use async_trait::async_trait;
 use fake_forge_base::{Kind, Level, Server};
 use fake_gitlab::{GitLab as Fake, Quirk};
 use forge_conformance::{Checkout, Stage, Who};
-use reqwest::Client;
 use serde_json::json;
 use std::sync::Arc;
 use tribunal_core::pull::fault::ForgeFault;
@@ -68,7 +67,7 @@ impl GitLabStage {
     /// Past the client: what it would never send.
     pub async fn send(&self, who: Who, method: reqwest::Method, rest: &str, body: serde_json::Value) -> (u16, serde_json::Value) {
         let url = format!("{}/api/v4/projects/{}{rest}", self.server.url(), self.project_id());
-        let plain = Client::builder().no_proxy().tls_certs_only([]).build().unwrap();
+        let plain = forge_conformance::plain_client();
         let request = plain.request(method, url).header("private-token", token(who));
         let answer = request.header("content-type", "application/json").body(body.to_string()).send().await.unwrap();
         let status = answer.status().as_u16();
@@ -146,7 +145,7 @@ impl Stage for GitLabStage {
             base.people.grant(fork, id(Who::Stranger), Level::Admin);
             (base.project(fork).unwrap().id, base.project(PATH).unwrap().id)
         });
-        let plain = Client::builder().no_proxy().tls_certs_only([]).build().unwrap();
+        let plain = forge_conformance::plain_client();
         let url = format!("{}/api/v4/projects/{source}/merge_requests", self.server.url());
         let body =
             json!({ "source_branch": "lost", "target_branch": "main", "title": "From a fork", "target_project_id": target });

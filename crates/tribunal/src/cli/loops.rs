@@ -27,7 +27,7 @@ pub struct WaitArgs {
     /// Between two looks, such as 30s
     #[arg(long, value_name = "TIME")]
     pub poll: Option<Span>,
-    /// How long it must be quiet after the first activity, such as 60s
+    /// How long after the first activity what else comes is waited for, such as 60s
     #[arg(long, value_name = "TIME")]
     pub settle: Option<Span>,
     /// How long nothing may happen, such as 20m
@@ -46,6 +46,9 @@ pub struct LoopArgs {
     /// Make one pass over what is there, and end
     #[arg(long)]
     pub once: bool,
+    /// Make one pass, and print what would be pushed and said instead of doing it. Agents are asked, and cost what they cost
+    #[arg(long)]
+    pub dry_run: bool,
     /// Whose words count: all, people, automated, a known reviewer (gemini, codex, copilot, coderabbit, claude), or a login
     #[arg(long, value_name = "WHO")]
     pub reviewer: Option<String>,
@@ -97,10 +100,15 @@ pub struct AwaitArgs {
     /// How long at most; the same as --total
     #[arg(long, value_name = "TIME", conflicts_with = "total")]
     pub timeout: Option<Span>,
-    /// Only what is newer than this counts, as the forge writes times (2026-01-31T12:00:00Z). Open threads always count
-    #[arg(long, value_name = "TIME")]
-    pub after: Option<String>,
+    /// Only what is newer than this moment counts, such as 2026-01-31T12:00:00Z. Open threads always count
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    pub after: Option<u64>,
     /// Print what was found as JSON
     #[arg(long)]
     pub json: bool,
+}
+
+fn moment(text: &str) -> Result<u64, String> {
+    tribunal_core::calendar::millis_of(text)
+        .ok_or_else(|| "write it as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00".to_owned())
 }

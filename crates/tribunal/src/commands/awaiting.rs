@@ -22,14 +22,8 @@ pub async fn run(args: &AwaitArgs, quiet: bool) -> Result<u8, Situation> {
     wait.total = args.timeout.unwrap_or(wait.total);
     let connected = connect(&args.pull.parse()?, here.as_ref(), &personal.forge).await?;
     let reporter = progress::Reporter::new(quiet);
-    let asked = Await {
-        on: on_forge(&connected),
-        place: connected.place.clone(),
-        filter,
-        wait,
-        bots: usual.bots,
-        after: args.after.clone(),
-    };
+    let asked =
+        Await { on: on_forge(&connected), place: connected.place.clone(), filter, wait, bots: usual.bots, after: args.after };
     let listener = reporter.listener();
     let activity = tokio::select! {
         activity = until_settled(&asked, &listener) => activity?,

@@ -43,7 +43,9 @@ pub async fn run(kind: LoopKind, args: &LoopArgs, quiet: bool) -> Result<u8, Sit
     let setup = workspace::set_up_with(Guidance::at(&at_hand.repository, &at_hand.base_tip), None)?;
     let ledger = workspace::open_ledger(&workspace::ledger_folder(here.as_deref())).await?;
     // A watch and a review of the same pull request keep out of each other's way only while they write.
-    let case_id = format!("loop:{}", at_hand.connected.place.case_id());
+    // A rehearsal is never gone on with in earnest.
+    let what = if args.dry_run { "rehearsal" } else { "loop" };
+    let case_id = format!("{what}:{}", at_hand.connected.place.case_id());
     let reporter = progress::Reporter::new(quiet);
     let request = request(kind, args, &at_hand, &setup).await?;
     let remedies = Remedies {
@@ -132,7 +134,8 @@ async fn request(kind: LoopKind, args: &LoopArgs, at_hand: &AtHand, setup: &Setu
         }
         loops.cycles = cycles;
     }
-    loops.once = args.once;
+    loops.once = args.once || args.dry_run;
+    loops.dry_run = args.dry_run;
     loops.comment |= args.comment;
     loops.wait = waits(&args.wait, loops.wait);
     let ours: Vec<&AgentName> = [&loops.fixer, &loops.assessor].into_iter().chain(&loops.checker).collect();

@@ -3,6 +3,7 @@
 use super::sandbox::{Document, NO_TLS, Sandbox, answering, claim, finish, open_when_read};
 use serde_json::json;
 use std::fs;
+use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -85,10 +86,14 @@ fn a_killed_run_blocks_nobody() {
     sandbox.review(&[]).ends_with(1);
 }
 
+fn make_pipe(path: &Path) {
+    assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
+}
+
 /// Begins a review that waits for a word from a pipe, interrupts it, and returns what it said and the pipe.
 fn interrupted(sandbox: &Sandbox, args: &[&str]) -> (String, std::path::PathBuf) {
     let pipe = sandbox.root().join("started");
-    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    make_pipe(&pipe);
     let script = format!("read word < '{}'\n{}", pipe.display(), answering(&json!({ "findings": [] })));
     sandbox.seat("sdet", &script);
     let all: Vec<&str> = ["review"].iter().chain(args).copied().collect();
@@ -110,6 +115,9 @@ fn an_interrupted_run_says_how_to_go_on() {
     let sandbox = Sandbox::with_shared_list();
     let (stderr, pipe) = interrupted(&sandbox, &[]);
     assert!(stderr.contains("tribunal review --resume"), "{stderr}");
+    // A pipe of its own: the agent that was just ended may still hold the first one open, and would swallow the word.
+    fs::remove_file(&pipe).unwrap();
+    make_pipe(&pipe);
     let go_on = std::thread::spawn(move || {
         std::io::Write::write_all(&mut open_when_read(pipe), b"go\n").unwrap();
     });

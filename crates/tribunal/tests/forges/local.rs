@@ -171,9 +171,7 @@ fn a_watch_leaves_uncommitted_work_alone() {
     plain.tribunal(&["review", "1"]).ended(1);
     let (file, head) = (plain.repository().join("app.py"), plain.printed(&["rev-parse", "feature"]));
     std::fs::write(&file, format!("{UNSAFE}# mine\n")).unwrap();
-    let report = plain.tribunal(&["watch", "1", "--once", "--format", "json"]);
-    assert!(report.code == 5 || report.code == 1, "{report:?}");
-    let report = report.json();
+    let report = plain.tribunal(&["watch", "1", "--once", "--format", "json"]).ended(1).json();
     assert_eq!(report["reason"], "blocked", "{report:#}");
     assert!(report["details"]["blocker_reason"].as_str().unwrap().contains("app.py"), "{report:#}");
     assert_eq!(plain.printed(&["rev-parse", "feature"]), head);
@@ -183,4 +181,25 @@ fn a_watch_leaves_uncommitted_work_alone() {
     plain.tribunal(&["watch", "1", "--once"]).ended(0);
     assert!(std::fs::read_to_string(&file).unwrap().contains("yaml.safe_load(text)"), "the work tree moved along");
     assert_eq!(plain.printed(&["status", "--porcelain"]), "");
+}
+
+/// WL-18: nothing is done in the middle of a merge, and the trunk is not pushed to, whatever it is to be merged into.
+#[test]
+fn a_watch_keeps_away_from_a_merge_and_from_the_trunk() {
+    let plain = Plain::new();
+    plain.commit("app.py", UNSAFE, "load");
+    plain.tribunal(&["pr", "open", "--title", "Load"]).ended(0);
+    plain.git(&["checkout", "--quiet", "main"]);
+    plain.commit("other.md", "text\n", "other");
+    plain.git(&["checkout", "--quiet", "feature"]);
+    plain.git(&["merge", "--quiet", "--no-commit", "--no-ff", "main"]);
+    let report = plain.tribunal(&["watch", "1", "--once", "--format", "json"]).ended(1).json();
+    assert!(report["details"]["blocker_reason"].as_str().unwrap().starts_with("preflight: "), "{report:#}");
+    plain.git(&["merge", "--abort"]);
+
+    plain.git(&["branch", "release", "main~1"]);
+    plain.git(&["checkout", "--quiet", "main"]);
+    plain.tribunal(&["pr", "open", "--title", "Release", "--base", "release"]).ended(0);
+    let report = plain.tribunal(&["watch", "2", "--once", "--format", "json"]).ended(1).json();
+    assert!(report["details"]["blocker_reason"].as_str().unwrap().contains("`main` itself"), "{report:#}");
 }

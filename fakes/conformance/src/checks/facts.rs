@@ -18,6 +18,7 @@ pub async fn a_pull_is_read_whole(stage: Arc<dyn Stage>) {
     assert_eq!((pull.head.branch.as_str(), &pull.head.sha), (&*scene.branch, &scene.head));
     assert_eq!((pull.base.branch.as_str(), Some(&pull.base.sha)), ("main", stage.checkout().tip("main").await.as_ref()));
     assert!(pull.changed_files.is_none_or(|files| files == 1), "{pull:?}");
+    assert_eq!(scene.bot.trunk().await.unwrap(), "main");
     if stage.has_accounts() {
         assert!(pull.author.is(&stage.forge_as(Who::Author).identity().await.unwrap()), "{:?}", pull.author);
         assert!(pull.url.ends_with(&format!("/{}", scene.number)), "{}", pull.url);

@@ -70,6 +70,16 @@ pub fn repository(base: &Base, path: &str) -> Value {
     shown
 }
 
+/// A repository asked for by itself says a little more.
+pub fn whole_repository(base: &Base, path: &str) -> Value {
+    let mut shown = repository(base, path);
+    for name in ["network_count", "subscribers_count"] {
+        shown[name] = json!(0);
+    }
+    shown["has_discussions"] = json!(false);
+    shown
+}
+
 fn organisation(base: &Base, login: &str) -> Value {
     let url = format!("{}/users/{login}", api(base));
     let mut shown = json!({

@@ -193,6 +193,26 @@ fn resolved_threads_are_handled() {
     assert!(item.label == Label::Handled && item.resolved && !item.can_resolve);
 }
 
+/// WL-83: a word that came while we closed the thread is not lost in it; somebody else's closing is final.
+#[test]
+fn a_word_in_a_thread_that_we_closed_opens_it() {
+    let me = person("tribunal");
+    let said = |words: &[(&Account, &str)], by: Option<&Account>| {
+        let mut stage = Stage::new().thread(words);
+        stage.me = me.clone();
+        stage.threads[0].resolved = true;
+        stage.threads[0].resolved_by = by.cloned();
+        only(&stage).label
+    };
+    let ours = Stage::new().marked("Fixed in 1.", &reply("thread:t1", "t1.1", Disposition::Fixed));
+    let answered = [(&codex(), "x"), (&me, ours.as_str())];
+    let spoken = [(&codex(), "x"), (&me, ours.as_str()), (&codex(), "Not quite")];
+    assert_eq!(said(&answered, Some(&me)), Label::Handled);
+    assert_eq!(said(&spoken, Some(&me)), Label::FollowupAfterFix);
+    assert_eq!(said(&spoken, Some(&person("alice"))), Label::Handled);
+    assert_eq!(said(&spoken, None), Label::Handled);
+}
+
 /// WL-43, WL-80: off the threads only the summary of a round handles; an edit makes a new word of it.
 #[test]
 fn a_round_handles_what_it_names() {

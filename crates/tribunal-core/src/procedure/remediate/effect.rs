@@ -2,13 +2,14 @@
 
 use super::super::Millis;
 use super::super::review::Spend;
-use super::Request;
+use super::{Preflight, Request};
 use crate::feedback::baseline::{Arm, Baseline, Change};
 use crate::feedback::injection::Suspicion;
 use crate::feedback::item::{Item, ItemId};
 use crate::ids::{RepoPath, Sha};
 use crate::pull::facts::PullState;
 use crate::remedy::assess::{Admitted, Checkup};
+use crate::remedy::condition::Blocker;
 use crate::remedy::patch::Refusal;
 use crate::remedy::rewrite::Rewrite;
 use serde::{Deserialize, Serialize};
@@ -21,6 +22,10 @@ pub enum Effect {
     Prepare,
     /// Reads the whole conversation.
     Read {
+        nth: u32,
+    },
+    /// Closes threads that were answered before, and are still open.
+    Close {
         nth: u32,
     },
     /// Has an agent say what shall be done about each candidate.
@@ -72,9 +77,11 @@ pub enum Input {
     Start {
         request: Box<Request>,
     },
-    Prepared(Result<(), String>),
+    Prepared(Result<Box<Preflight>, String>),
     /// A read that decides fails closed (CF-9).
     Seen(Result<Box<Seen>, String>),
+    /// What became of each thread that was to be closed.
+    Closed(BTreeMap<ItemId, Result<(), String>>),
     Assessed {
         said: Result<Admitted, Trouble>,
         spend: Spend,
@@ -105,12 +112,23 @@ pub enum Trouble {
     OverBudget(String),
     /// It may be there later.
     Unavailable(String),
+    /// It is not given this change.
+    Withheld(String),
 }
 
 impl Trouble {
     pub fn words(&self) -> &str {
         match self {
-            Trouble::Failed(words) | Trouble::OverBudget(words) | Trouble::Unavailable(words) => words,
+            Trouble::Failed(words) | Trouble::OverBudget(words) | Trouble::Unavailable(words) | Trouble::Withheld(words) => words,
+        }
+    }
+
+    pub fn blocker(&self) -> Blocker {
+        match self {
+            Trouble::Failed(_) => Blocker::Agent,
+            Trouble::OverBudget(_) => Blocker::Budget,
+            Trouble::Unavailable(_) => Blocker::Later,
+            Trouble::Withheld(_) => Blocker::Person,
         }
     }
 }
@@ -125,6 +143,9 @@ pub struct PullFacts {
     pub head: Sha,
     pub branch: String,
     pub base: String,
+    /// It comes from another repository.
+    #[serde(default)]
+    pub is_fork: bool,
 }
 
 /// The conversation at one moment.
@@ -139,8 +160,11 @@ pub struct Seen {
     pub running: bool,
     /// A reviewer in scope says that it cannot work.
     pub quota: Option<String>,
-    /// A reviewer in scope has reviewed this head, or says that it is satisfied.
+    /// A reviewer in scope has reviewed this head.
     pub reviewed: bool,
+    /// Words of reviewers in scope that have looked and ask for nothing, as the baseline names them. They are bound to no commit.
+    #[serde(default)]
+    pub satisfied: BTreeSet<String>,
     /// Files that this pull request brought or mostly rewrote.
     pub young: BTreeSet<RepoPath>,
 }

@@ -3,12 +3,11 @@
 use super::pass::Why;
 use super::{Effect, Next, Phase, State};
 use crate::feedback::item::Item;
-use crate::feedback::reviewer::Filter;
 use crate::pull::facts::PullState;
 use crate::remedy::condition::{Condition, Payload};
 use crate::remedy::end::{End, Ended};
 use crate::remedy::ladder::Reason;
-use crate::remedy::report::{Details, PullFacts, Report, Spending, words};
+use crate::remedy::report::{Details, Planned, PullFacts, Report, Spending, words};
 
 impl State {
     /// Stops after one more look: what was said while a pass worked is in the report, too (WL-123, WL-130).
@@ -19,7 +18,7 @@ impl State {
     /// Stops for the reason that stands highest on the ladder; every condition that holds is in the report (CF-23).
     pub(super) fn end(&mut self, conditions: Vec<Condition>) -> Next {
         let report = Box::new(self.make_report(conditions));
-        if self.request.loops.comment {
+        if self.request.loops.comment && !self.request.loops.dry_run {
             return (Phase::Posting(report), vec![Effect::Post]);
         }
         (Phase::Done(report), Vec::new())
@@ -62,6 +61,8 @@ impl State {
         if reason == Reason::Blocked {
             report.details.blocked_candidates = self.still_to_do();
         }
+        report.planned.clone_from(&memory.planned);
+        report.blocker = conditions.first().and_then(|first| first.blocker);
         report.spend = Spending {
             calls: memory.spend.calls,
             tokens: memory.spend.usage.total_input() + memory.spend.usage.output,
@@ -77,29 +78,32 @@ impl State {
             Some((last_word, end)) if !item.is_open() || *last_word == item.last_word => end.clone(),
             Some(_) => End::Open { why: "something was said after it was answered".into() },
             None if !item.is_open() => End::AnsweredBefore,
+            None if self.memory.left_out.contains(&item.id) => {
+                End::LeftOut { why: format!("only the words of `{}` count here", self.request.loops.reviewer) }
+            }
             None => End::Open { why: "it was not worked on".into() },
         }
     }
 
     /// What is open and came from somebody whose words count here (WL-57).
     fn still_to_do(&self) -> Vec<String> {
-        let filter = self.request.loops.reviewer.parse::<Filter>().unwrap_or(Filter::All);
         let open = self.open_items();
-        let items = self.memory.items.values();
-        items.filter(|item| open.contains(&item.id) && filter.covers(&item.voice, &item.author)).map(Item::address).collect()
+        self.memory.items.values().filter(|item| open.contains(&item.id)).map(Item::address).collect()
     }
 
     fn issues(&self, conditions: &[Condition], report: &Report) -> Vec<String> {
         let mut issues: Vec<String> = conditions.iter().filter(|condition| !condition.detail.is_empty()).map(line).collect();
-        let open = report.open().filter(|ended| !matches!(ended.end, End::LeftOut { .. })).count();
+        let open = report.open().count();
         if open > 0 {
             issues.push(format!("{open} items are still open"));
         }
+        issues.extend(self.memory.planned.iter().map(Planned::line));
         if self.memory.unvalidated {
             issues.push("the fixes were validated by nothing: the repository names no commands ([validate])".into());
         }
-        if let Some(not_resolved) = (!self.memory.not_resolved.is_empty()).then(|| self.memory.not_resolved.join("; ")) {
-            issues.push(format!("answered, but not resolved on the forge: {not_resolved}"));
+        let not_resolved: Vec<&str> = self.memory.not_resolved.values().map(String::as_str).collect();
+        if !not_resolved.is_empty() {
+            issues.push(format!("answered, but not resolved on the forge: {}", not_resolved.join("; ")));
         }
         issues
     }

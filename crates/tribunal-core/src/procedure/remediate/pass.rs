@@ -5,10 +5,11 @@ use crate::feedback::baseline::{Baseline, Change, change};
 use crate::feedback::dashboard::hidden_findings;
 use crate::feedback::item::{Item, ItemId, Label};
 use crate::ids::Sha;
+use crate::policy::loops::LoopPolicy;
 use crate::procedure::Millis;
 use crate::pull::facts::PullState;
 use crate::remedy::assess::Assessment;
-use crate::remedy::condition::Condition;
+use crate::remedy::condition::{Blocker, Condition};
 use crate::remedy::ladder::Reason;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,7 +29,7 @@ pub enum Why {
         by: String,
     },
     /// One more look before the loop ends clean (WL-130).
-    LastLook,
+    LastLook(Ready),
     /// One more look before nobody watches any more (WL-130).
     Unwatched,
     /// The loop ends: what is still open? Without a condition it was the only pass.
@@ -37,12 +38,23 @@ pub enum Why {
     },
 }
 
+/// Why a loop may end clean.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ready {
+    Approved {
+        by: String,
+    },
+    /// The awaited reviewer has looked and left nothing (RL-24, CF-20).
+    Reviewed,
+}
+
 impl Why {
     /// What ends the loop already, whatever the look shows.
     pub(super) fn decided(self) -> Vec<Condition> {
         match self {
             Why::Closing { conditions } => conditions,
-            Why::First | Why::Event | Why::Approved { .. } | Why::LastLook | Why::Unwatched => Vec::new(),
+            Why::First | Why::Event | Why::Approved { .. } | Why::LastLook(_) | Why::Unwatched => Vec::new(),
         }
     }
 }
@@ -111,8 +123,7 @@ pub(super) fn plan(state: &mut State, why: Why, seen: Seen, before: Option<&Base
     if let Some(hidden) = open.iter().find_map(|entry| hidden_findings(&entry.item, said()).map(|at| (entry, at))) {
         return Planned::End(vec![Condition::invisible(&hidden.0.item, &hidden.1)]);
     }
-    let max_passes = state.request.loops.cycles.saturating_mul(4).saturating_add(16);
-    if state.memory.passes > max_passes {
+    if state.memory.reads > max_reads(&state.request.loops) {
         return Planned::End(vec![Condition::of(Reason::MaxIterationsReached)]);
     }
     state.memory.history.young_files.clone_from(&seen.young);
@@ -123,10 +134,13 @@ pub(super) fn plan(state: &mut State, why: Why, seen: Seen, before: Option<&Base
     if let Some(quota) = &seen.quota
         && candidates.is_empty()
     {
-        return Planned::End(vec![Condition::blocked("reviewer", quota.clone())]);
+        return Planned::End(vec![Condition::blocked(Blocker::Later, "reviewer", quota.clone())]);
     }
     if candidates.is_empty() {
         return nothing_to_do(state, why, &seen, before);
+    }
+    if state.memory.passes >= max_passes(&state.request.loops) {
+        return Planned::End(vec![Condition::of(Reason::MaxIterationsReached)]);
     }
     if now >= state.total_until() {
         return Planned::End(vec![Condition::window_elapsed()]);
@@ -135,26 +149,54 @@ pub(super) fn plan(state: &mut State, why: Why, seen: Seen, before: Option<&Base
     if state.is_respond() && why == Why::First && state.request.loops.wait.settle.as_seconds() > 0 && !state.request.loops.once {
         return Planned::Wait { active: true };
     }
+    state.memory.passes += 1;
     Planned::Work(Box::new(begin(state, &seen, candidates)))
+}
+
+/// Passes that find work, productive or not.
+fn max_passes(loops: &LoopPolicy) -> u32 {
+    loops.cycles.saturating_mul(4).saturating_add(16)
+}
+
+/// Chatter that asks for nothing costs no pass (WL-38). Time ends it, and should the clock stand still, this does: as many looks as
+/// polls fit, and one after each.
+fn max_reads(loops: &LoopPolicy) -> u32 {
+    let polls = loops.wait.total.as_millis() / loops.wait.poll.as_millis().max(1);
+    u32::try_from(polls).unwrap_or(u32::MAX).saturating_mul(2).saturating_add(max_passes(loops).saturating_mul(2))
 }
 
 /// Nothing is open for us.
 fn nothing_to_do(state: &State, why: Why, seen: &Seen, before: Option<&Baseline>) -> Planned {
-    let is_quiet = State::is_quiet(before, &seen.baseline);
     let approves = |by: &String| seen.baseline.approvals.contains_key(by);
+    let is_reviewed = state.is_respond() && !seen.running && (seen.reviewed || is_satisfied_since(before, seen));
     match why {
         // What was taken back before it was looked at, by a word or by a push, is no approval (WL-11, WL-79).
-        Why::Approved { by } if approves(&by) => Planned::LookAgain(Why::LastLook),
+        Why::Approved { by } if approves(&by) => Planned::LookAgain(Why::LastLook(Ready::Approved { by })),
         Why::Unwatched => match before.map(|before| change(before, &seen.baseline, state.arm())) {
-            Some(Change::Approved { .. }) => Planned::LookAgain(Why::LastLook),
+            Some(Change::Approved { by }) => Planned::LookAgain(Why::LastLook(Ready::Approved { by })),
             _ => Planned::End(vec![Condition::window_elapsed()]),
         },
-        Why::LastLook if is_quiet => Planned::End(vec![Condition::of(Reason::Clean)]),
+        // Whatever was said meanwhile asks for nothing, or it would be worked on.
+        Why::LastLook(ready) if still_holds(&ready, seen) => Planned::End(vec![Condition::of(Reason::Clean)]),
         _ if state.request.loops.once => Planned::End(vec![Condition::of(Reason::Clean)]),
-        // The reviewer has looked at this head and left nothing: ready for a person's decision (RL-24, CF-20).
-        Why::Event if state.is_respond() && seen.reviewed && !seen.running => Planned::LookAgain(Why::LastLook),
+        // The reviewer has looked at this head and left nothing: ready for a person's decision, once it is quiet (RL-24, CF-20).
+        Why::Event if is_reviewed => Planned::LookAgain(Why::LastLook(Ready::Reviewed)),
+        Why::First if is_reviewed => Planned::Wait { active: true },
         _ => Planned::Wait { active: false },
     }
+}
+
+fn still_holds(ready: &Ready, seen: &Seen) -> bool {
+    match ready {
+        Ready::Approved { by } => seen.baseline.approvals.contains_key(by),
+        Ready::Reviewed => !seen.running && (seen.reviewed || !seen.satisfied.is_empty()),
+    }
+}
+
+/// A reviewer has said since the last look that it asks for nothing. An older word may be about an older commit.
+fn is_satisfied_since(before: Option<&Baseline>, seen: &Seen) -> bool {
+    let Some(before) = before else { return false };
+    seen.satisfied.iter().any(|word| before.words.get(word) != seen.baseline.words.get(word))
 }
 
 /// After a single pass (CF-32).

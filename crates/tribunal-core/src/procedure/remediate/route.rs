@@ -1,19 +1,24 @@
 //! From an assessment to answers: what is fixed, declined, deferred or left to a person, in this order and each at most once.
 
 use super::pass::{Pass, Why};
-use super::{AnswerOutcome, Answering, Effect, FixOutcome, Landing, MAX_DISCARDS, Made, Next, Phase, State, Trouble, Validation};
-use crate::feedback::item::{Item, ItemId, Surface};
+use super::{
+    AnswerOutcome, Answering, Effect, FixOutcome, Landing, MAX_DISCARDS, Made, Next, Phase, Seen, State, Trouble, Validation,
+};
+use crate::feedback::item::{Item, ItemId, Label, Surface, Voice};
+use crate::feedback::reviewer::{Summons, summons};
 use crate::ids::Sha;
 use crate::policy::loops::Rerequest;
 use crate::procedure::Millis;
-use crate::publish::marker::Disposition;
+use crate::publish::marker::{Disposition, Mark};
+use crate::pull::facts::PullState;
 use crate::pull::talk::{Thread, ThreadComment};
 use crate::remedy::answer::{self, decline_escalates, may_resolve};
 use crate::remedy::assess::{Admitted, Assessment, Checkup, Decision};
-use crate::remedy::condition::Condition;
+use crate::remedy::condition::{Blocker, Condition};
 use crate::remedy::end::{End, Ended};
 use crate::remedy::ladder::{Cycle, Reason, Return, cycle_decision};
 use crate::remedy::patch::Refusal;
+use crate::remedy::report::Planned;
 use std::collections::BTreeMap;
 
 /// The fourth rejection of an assessment ends the loop (RL-36, CF-3).
@@ -28,12 +33,77 @@ pub struct Reply {
     pub resolve: bool,
 }
 
+/// What the forge shows of an answer that it took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Proof {
+    Stands,
+    /// It was accepted, and it is not in the thread (PR-117).
+    Missing,
+    /// Somebody has spoken since (WL-83).
+    Overtaken,
+}
+
 impl Reply {
+    /// What its thread shows now; `mark` reads the mark of a comment of ours.
+    pub fn proof(&self, thread: &Thread, mark: impl Fn(&ThreadComment) -> Option<Mark>) -> Proof {
+        let answers = |mark: Mark| match mark {
+            Mark::Reply { item, last_word, .. } => item == self.item.id.0 && last_word == self.item.last_word,
+            _ => false,
+        };
+        let stands = thread.comments.iter().any(|comment| mark(comment).is_some_and(answers));
+        match (stands, self.is_overtaken(thread, |comment| mark(comment).is_some())) {
+            (false, _) => Proof::Missing,
+            (true, true) => Proof::Overtaken,
+            (true, false) => Proof::Stands,
+        }
+    }
+
     /// Has somebody spoken in the thread since it was read? Then it stays open: closing it would hide a word that nobody has answered
     /// (WL-83).
     pub fn is_overtaken(&self, thread: &Thread, is_ours: impl Fn(&ThreadComment) -> bool) -> bool {
-        let since = thread.comments.iter().skip_while(|comment| comment.id != self.item.last_word).skip(1);
-        since.into_iter().any(|comment| !is_ours(comment))
+        is_overtaken(&self.item, thread, is_ours)
+    }
+}
+
+/// Has somebody spoken in the thread of an item since it was read?
+pub fn is_overtaken(item: &Item, thread: &Thread, is_ours: impl Fn(&ThreadComment) -> bool) -> bool {
+    let since = thread.comments.iter().skip_while(|comment| comment.id != item.last_word).skip(1);
+    since.into_iter().any(|comment| !is_ours(comment))
+}
+
+impl State {
+    /// Threads that carry our answer and need only closing: whoever answered them was stopped before it could (RL-45). Each is tried
+    /// once.
+    pub(super) fn unclosed(&self, seen: &Seen) -> Vec<Item> {
+        let loops = &self.request.loops;
+        let is_closable = |item: &Item| {
+            let decision = match item.answered {
+                Some(Disposition::Fixed) => Decision::Address,
+                Some(Disposition::Declined) => Decision::Decline,
+                Some(Disposition::Deferred) => Decision::Defer,
+                Some(Disposition::Asked) | None => return false,
+            };
+            item.label == Label::Handled && may_resolve(item, decision, loops.resolve, loops.resolve_people)
+        };
+        if loops.dry_run || seen.pull.state != PullState::Open {
+            return Vec::new();
+        }
+        let entries = seen.items.iter().filter(|entry| entry.in_scope && !self.memory.closed.contains(&entry.item.id));
+        entries.map(|entry| &entry.item).filter(|item| is_closable(item)).cloned().collect()
+    }
+
+    pub(super) fn closed(&mut self, items: &[Item], why: Why, outcomes: &BTreeMap<ItemId, Result<(), String>>) -> Next {
+        for item in items {
+            self.memory.closed.insert(item.id.clone());
+            match outcomes.get(&item.id) {
+                Some(Err(problem)) => {
+                    self.memory.not_resolved.insert(item.id.clone(), format!("{} ({problem})", item.place()));
+                }
+                Some(Ok(())) => drop(self.memory.not_resolved.remove(&item.id)),
+                None => {}
+            }
+        }
+        self.read(why)
     }
 }
 
@@ -41,7 +111,7 @@ impl State {
     pub(super) fn assessed(&mut self, mut pass: Box<Pass>, said: Result<Admitted, Trouble>, now: Millis) -> Next {
         let admitted = match said {
             Ok(admitted) => admitted,
-            Err(trouble) => return self.close(vec![Condition::blocked("assessing", trouble.words())]),
+            Err(trouble) => return self.close(vec![Condition::blocked(trouble.blocker(), "assessing", trouble.words())]),
         };
         pass.assessments = admitted.accepted;
         if self.request.loops.checker.is_some() {
@@ -53,7 +123,7 @@ impl State {
 
     pub(super) fn checked(&mut self, mut pass: Box<Pass>, said: Result<Checkup, Trouble>, now: Millis) -> Next {
         match said {
-            Err(trouble) => self.close(vec![Condition::blocked("checking the assessment", trouble.words())]),
+            Err(trouble) => self.close(vec![Condition::blocked(trouble.blocker(), "checking the assessment", trouble.words())]),
             Ok(Checkup::Approved) => self.routed(pass, now),
             Ok(Checkup::Rejected { why }) => {
                 self.memory.rejections += 1;
@@ -99,7 +169,7 @@ impl State {
     pub(super) fn fixed(&mut self, mut pass: Box<Pass>, made: Result<Made, Trouble>, now: Millis) -> Next {
         let made = match made {
             Ok(made) => made,
-            Err(trouble) => return self.close(vec![Condition::blocked("fixing", trouble.words())]),
+            Err(trouble) => return self.close(vec![Condition::blocked(trouble.blocker(), "fixing", trouble.words())]),
         };
         for (id, outcome) in &made.outcomes {
             let Some(item) = pass.item(id).cloned() else { continue };
@@ -131,6 +201,9 @@ impl State {
             Validation::Passed | Validation::NotRun => {
                 let Some(tip) = pass.made.as_ref().and_then(|made| made.tip.clone()) else { return self.settle_rest(pass, now) };
                 self.memory.unvalidated = validation == Validation::NotRun;
+                if self.request.loops.dry_run {
+                    return self.rehearsed(pass);
+                }
                 let effect = Effect::Land { pass: pass.number, tip, onto: pass.head.clone() };
                 (Phase::Landing(pass), vec![effect])
             }
@@ -141,7 +214,7 @@ impl State {
             }
             Validation::CannotRun { command, why } => {
                 let mut conditions = pass.conditions;
-                conditions.push(Condition::validation_failed(&command, &why));
+                conditions.push(Condition::validation_cannot_run(&command, &why));
                 self.close(conditions)
             }
         }
@@ -160,13 +233,13 @@ impl State {
                 self.drop_round();
                 if self.memory.discards > MAX_DISCARDS {
                     let why = format!("the branch moved {MAX_DISCARDS} times while fixes for it were made");
-                    return self.close(vec![Condition::blocked("pushing", why)]);
+                    return self.close(vec![Condition::blocked(Blocker::Later, "pushing", why)]);
                 }
                 self.read(Why::Event)
             }
             Landing::Refused(why) => {
                 let mut conditions = pass.conditions;
-                conditions.push(Condition::blocked("pushing", why));
+                conditions.push(Condition::blocked(Blocker::Forge, "pushing", why));
                 self.close(conditions)
             }
         }
@@ -194,6 +267,9 @@ impl State {
 
     /// Everything but the fixes: places for what is deferred, then all answers.
     fn settle_rest(&mut self, pass: Box<Pass>, now: Millis) -> Next {
+        if self.request.loops.dry_run {
+            return self.rehearsed(pass);
+        }
         let defers = pass.assessments.iter().any(|assessment| assessment.decision == Decision::Defer);
         if defers {
             let effect = Effect::Home { pass: pass.number };
@@ -205,11 +281,27 @@ impl State {
     pub(super) fn homed(&mut self, mut pass: Box<Pass>, homes: BTreeMap<ItemId, Result<String, String>>, now: Millis) -> Next {
         for (id, home) in &homes {
             if let (Some(item), Err(why)) = (pass.item(id).cloned(), home) {
-                pass.conditions.push(Condition::blocked("deferring", format!("{}: {why}", item.place())));
+                pass.conditions.push(Condition::blocked(Blocker::Forge, "deferring", format!("{}: {why}", item.place())));
             }
         }
         pass.homes = homes;
         self.answer(pass, now)
+    }
+
+    /// Everything was done that nobody else sees. What would come next is told instead.
+    fn rehearsed(&mut self, mut pass: Box<Pass>) -> Next {
+        pass.landed = pass.made.as_ref().and_then(|made| made.tip.clone());
+        for assessment in pass.assessments.iter().filter(|assessment| assessment.decision == Decision::Defer) {
+            pass.homes.insert(assessment.item.clone(), Ok("#?".to_owned()));
+        }
+        for reply in self.replies(&pass) {
+            let planned = Planned { place: reply.item.place(), words: reply.words.clone(), resolve: reply.resolve };
+            self.memory.planned.push(planned);
+            let end = End::Open { why: format!("dry run: {}", reply.words) };
+            self.memory.ends.insert(reply.item.id.clone(), (reply.item.last_word.clone(), end));
+        }
+        self.note_rest(&pass);
+        self.close(pass.conditions)
     }
 
     fn answer(&mut self, pass: Box<Pass>, now: Millis) -> Next {
@@ -255,10 +347,14 @@ impl State {
             match answering.outcomes.get(&reply.item.id) {
                 Some(AnswerOutcome::Said { .. }) => {}
                 Some(AnswerOutcome::NotResolved(why)) => {
-                    self.memory.not_resolved.push(format!("{} ({why})", reply.item.place()));
+                    self.memory.not_resolved.insert(reply.item.id.clone(), format!("{} ({why})", reply.item.place()));
                 }
                 Some(AnswerOutcome::Failed(why)) => {
-                    pass.conditions.push(Condition::blocked("answering", format!("{}: {why}", reply.item.place())));
+                    pass.conditions.push(Condition::blocked(
+                        Blocker::Forge,
+                        "answering",
+                        format!("{}: {why}", reply.item.place()),
+                    ));
                     continue;
                 }
                 None => continue,
@@ -267,20 +363,51 @@ impl State {
             self.memory.ends.insert(reply.item.id.clone(), (reply.item.last_word.clone(), end));
         }
         if let Some(Err(why)) = &answering.summary {
-            pass.conditions.push(Condition::blocked("marker-write-failed", why.clone()));
+            pass.conditions.push(Condition::blocked(Blocker::Forge, "marker-write-failed", why.clone()));
         }
-        let asks = self.is_respond() && self.request.loops.rerequest != Rerequest::Never;
-        if asks && pass.conditions.is_empty() {
+        if self.may_ask_again(&pass, &answering.outcomes) && !self.awaited(&pass).is_empty() {
             let effect = Effect::AskAgain { pass: pass.number };
             return (Phase::AskingAgain(pass), vec![effect]);
         }
         self.pass_over(pass, now)
     }
 
-    /// What the summary of a round is for: items that no reply can be given to, and asking again (RL-47).
-    pub fn needs_summary(&self, replies: &[Reply]) -> bool {
+    /// Is what the summary of a round is for there: items that no reply can be given to, or somebody to ask again (RL-47)?
+    pub fn needs_summary(&self, replies: &[Reply], summoned: &[Summons]) -> bool {
         let has_no_thread = |reply: &Reply| matches!(reply.item.surface, Surface::Comment { .. } | Surface::Review { .. });
-        replies.iter().any(has_no_thread) || (self.is_respond() && self.request.loops.rerequest == Rerequest::Mention)
+        !summoned.is_empty() || replies.iter().any(has_no_thread)
+    }
+
+    /// Whom the summary of a round calls.
+    pub fn summoned(&self, pass: &Pass, outcomes: &BTreeMap<ItemId, AnswerOutcome>) -> Vec<Summons> {
+        if self.request.loops.rerequest != Rerequest::Mention || !self.may_ask_again(pass, outcomes) {
+            return Vec::new();
+        }
+        let awaited = self.awaited(pass);
+        let mut called: Vec<Summons> = awaited.iter().filter_map(|item| summons(&item.author, &item.voice)).collect();
+        called.dedup();
+        called
+    }
+
+    /// Nobody is asked again before everything is answered, and closed where it should be (RL-82).
+    fn may_ask_again(&self, pass: &Pass, outcomes: &BTreeMap<ItemId, AnswerOutcome>) -> bool {
+        let stands = |reply: &Reply| match outcomes.get(&reply.item.id) {
+            Some(AnswerOutcome::Said { resolved }) => *resolved || !reply.resolve,
+            Some(AnswerOutcome::NotResolved(_) | AnswerOutcome::Failed(_)) | None => false,
+        };
+        self.is_respond() && pass.conditions.is_empty() && self.replies(pass).iter().all(stands)
+    }
+
+    /// One item of each reviewer whose next look is awaited, by login. The panel is run, not asked.
+    pub fn awaited<'a>(&self, pass: &'a Pass) -> Vec<&'a Item> {
+        let mut items: Vec<&Item> = match self.request.loops.rerequest {
+            Rerequest::Never => Vec::new(),
+            Rerequest::Mention => pass.items.iter().filter(|item| matches!(item.voice, Voice::Known(_) | Voice::Bot)).collect(),
+            Rerequest::Reviewer => pass.items.iter().filter(|item| !matches!(item.voice, Voice::Panel | Voice::Check)).collect(),
+        };
+        items.sort_by_key(|item| &item.author.login);
+        items.dedup_by_key(|item| &item.author.login);
+        items
     }
 
     /// The rows of the round's summary.
@@ -306,7 +433,7 @@ impl State {
     pub(super) fn asked_again(&mut self, mut pass: Box<Pass>, asked: Result<(), String>, now: Millis) -> Next {
         match asked {
             Ok(()) => self.memory.asked_at = Some(pass.landed.clone().unwrap_or_else(|| pass.head.clone())),
-            Err(why) => pass.conditions.push(Condition::blocked("asking again", why)),
+            Err(why) => pass.conditions.push(Condition::blocked(Blocker::Forge, "asking again", why)),
         }
         self.pass_over(pass, now)
     }

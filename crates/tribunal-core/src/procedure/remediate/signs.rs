@@ -3,7 +3,7 @@
 use super::State;
 use crate::feedback::item::{Item, ItemId};
 use crate::ids::RepoPath;
-use crate::remedy::condition::{Condition, Suspected};
+use crate::remedy::condition::{Blocker, Condition, Suspected};
 use crate::remedy::ladder::Reason;
 use crate::remedy::signals::audit::GATE_B_CHOICES;
 use crate::remedy::signals::break_fix::MUTATION_DECAY;
@@ -23,7 +23,11 @@ impl State {
     fn condition(&self, reason: Reason, detected: &Detected) -> Condition {
         let sign = |stage: &str, detail: String, evidence: &[String]| Condition::sign(reason, stage, detail, evidence.to_vec());
         match (reason, &detected.merge_advisory.advice) {
-            (Reason::Blocked, _) => sign(MUTATION_DECAY, "fixes undo earlier fixes".into(), &detected.break_fix.evidence),
+            // Whether to go on at all is then a person's to say.
+            (Reason::Blocked, _) => Condition {
+                blocker: Some(Blocker::Person),
+                ..sign(MUTATION_DECAY, "fixes undo earlier fixes".into(), &detected.break_fix.evidence)
+            },
             (Reason::RootClusterSuspected, _) => self.suspected(detected),
             (Reason::UserInputRequired, _) if detected.gate_b.fired => {
                 let choices = GATE_B_CHOICES.join(", ");

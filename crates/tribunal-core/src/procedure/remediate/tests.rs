@@ -3,6 +3,7 @@
 #![allow(clippy::panic)]
 
 use super::*;
+use crate::feedback::baseline::change;
 use crate::feedback::injection::{Category, Suspicion};
 use crate::feedback::item::Voice;
 use crate::feedback::samples::{Stage, codex, item, person};
@@ -43,7 +44,7 @@ fn request(kind: LoopKind, change: impl FnOnce(&mut LoopPolicy)) -> Request {
 impl Play {
     fn new(kind: LoopKind, change: impl FnOnce(&mut LoopPolicy)) -> Self {
         let Step { state, effects } = step(None, Input::Start { request: Box::new(request(kind, change)) }, NOW).unwrap();
-        Play { state, wants: effects, now: NOW }.told(Input::Prepared(Ok(())))
+        Play { state, wants: effects, now: NOW }.told(Input::Prepared(Ok(fit())))
     }
 
     fn watch() -> Self {
@@ -118,6 +119,10 @@ fn thread(id: &str) -> Item {
     item(&format!("thread:{id}"), &codex(), Voice::Known("codex".into()), &format!("src/{id}.rs"), line, "Mend this")
 }
 
+fn fit() -> Box<Preflight> {
+    Box::new(Preflight { pull: seen(&[]).pull, trunk: "main".into(), unfit: None })
+}
+
 fn seen(items: &[Item]) -> Seen {
     let stage = Stage::new();
     let baseline = Baseline::of(&stage.said(), &BTreeSet::new(), &crate::feedback::reviewer::Filter::All);
@@ -131,6 +136,7 @@ fn seen(items: &[Item]) -> Seen {
             head: HEAD.into(),
             branch: "cart".into(),
             base: "main".into(),
+            is_fork: false,
         },
         baseline: Baseline { words, ..baseline },
         items: items.iter().map(|item| SeenItem { item: item.clone(), in_scope: true, suspicion: None }).collect(),
@@ -138,6 +144,7 @@ fn seen(items: &[Item]) -> Seen {
         running: false,
         quota: None,
         reviewed: false,
+        satisfied: BTreeSet::new(),
         young: BTreeSet::new(),
     }
 }

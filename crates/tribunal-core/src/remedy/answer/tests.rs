@@ -1,5 +1,6 @@
 use super::*;
 use crate::feedback::item::{ItemId, Label, Voice};
+use crate::feedback::reviewer::summons;
 use crate::findings::about::About;
 use crate::pull::facts::{Account, AccountKind};
 use crate::remedy::end::End;
@@ -24,6 +25,7 @@ pub fn item(voice: Voice, priority: Option<Priority>) -> Item {
         resolved: false,
         can_resolve: true,
         one_voice: true,
+        answered: None,
     }
 }
 
@@ -118,7 +120,9 @@ fn the_summary_of_a_round() {
         Ended::of(&base, End::Declined { reason: "by design, @alice | see #4".into() }),
         Ended::of(&base, End::Deferred { home: "#12".into() }),
     ];
-    insta::assert_snapshot!(round_summary(&ended, Some("gemini-code-assist")).replace('\u{2060}', ""), @r"
+    let gemini = Account { id: "9".into(), login: "gemini-code-assist[bot]".into(), kind: AccountKind::Bot };
+    let gemini = summons(&gemini, &Voice::Known("gemini".into())).unwrap();
+    insta::assert_snapshot!(round_summary(&ended, &[gemini]).replace('\u{2060}', ""), @r"
     ## Review Feedback Summary
 
     @gemini-code-assist
@@ -130,10 +134,11 @@ fn the_summary_of_a_round() {
     | `src/a.py:4` | Deferred | #12 |
 
     Please review the changes again.
+
+    /gemini review
     ");
-    let silent = round_summary(&ended, None);
+    let silent = round_summary(&ended, &[]);
     assert!(!silent.contains("again") && !silent.contains("@gemini"));
-    assert!(!round_summary(&[], Some("a b @all")).contains('@'));
 }
 
 proptest! {

@@ -5,12 +5,13 @@ use crate::findings::admit::one_line;
 use crate::findings::plain::plain;
 use crate::publish::markdown::{code, inert};
 use crate::remedy::answer::{address, table};
+use crate::remedy::end::End;
 
 const MAX_ROWS: usize = 100;
 
 pub fn comment(report: &Report) -> String {
     let open = report.open().count();
-    let settled = report.items.len() - open;
+    let settled = report.count(End::is_settled);
     let mut parts = vec![format!("**{}** — {}.", code(report.reason.word()), line(&report.explanation))];
     parts.push(format!("{} settled, {} open; {}.", items(settled), open, cycles(report.cycles)));
     let mut next: Vec<String> = report.next_actions.iter().map(|action| format!("- {}", line(action))).collect();

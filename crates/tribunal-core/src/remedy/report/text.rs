@@ -3,6 +3,7 @@
 use super::Report;
 use crate::findings::anchor::fold;
 use crate::publish::visible::visible_line;
+use crate::remedy::end::End;
 use crate::remedy::ladder::outcome;
 
 /// Exactly the sections of WL-98. `Mode`, `Parser` and the label under `Routed` are constants of the format.
@@ -64,6 +65,10 @@ fn issues(report: &Report) -> Vec<String> {
     let open: Vec<String> = report.open().map(|ended| format!("{} ({})", ended.place, ended.end.word().to_lowercase())).collect();
     if !open.is_empty() {
         issues.push(format!("{} open: {}", open.len(), open.join(", ")));
+    }
+    let left_out = report.count(|end| matches!(end, End::LeftOut { .. }));
+    if left_out > 0 {
+        issues.push(format!("{left_out} left out, because only some reviewers count here"));
     }
     issues.extend(report.details.fields().into_iter().map(|(name, value)| format!("{name}: {value}")));
     let others: Vec<&str> =

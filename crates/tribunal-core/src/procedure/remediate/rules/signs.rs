@@ -148,7 +148,7 @@ fn a_second_structural_fix_that_fails_zooms_out() {
     };
     let third = |class: &str| {
         let fix = structural("src/cart.rs", class);
-        let first = Loop::of(LoopKind::Watch, |loops| loops.cycles = 9).told(Input::Prepared(Ok(()))).told(young(&a));
+        let first = Loop::of(LoopKind::Watch, |loops| loops.cycles = 9).told(Input::Prepared(Ok(fit()))).told(young(&a));
         let second = first.settles(&a, &fix, vec![]).told(woke(Change::Changed)).told(young(&b));
         let third = second.settles(&b, &fix, vec![]).told(woke(Change::Changed)).told(young(&c));
         third.told_about(&[&c], &About::default())
@@ -170,7 +170,7 @@ fn a_block_names_what_is_left() {
     let mut scene = scene(&[a.clone(), b.clone(), theirs]);
     scene.items[2].in_scope = false;
     let begun =
-        Loop::of(LoopKind::Watch, |loops| loops.reviewer = "codex".into()).told(Input::Prepared(Ok(()))).told(seen(scene));
+        Loop::of(LoopKind::Watch, |loops| loops.reviewer = "codex".into()).told(Input::Prepared(Ok(fit()))).told(seen(scene));
     let fixing = begun.assessed(&[(&a, Decision::Address), (&b, Decision::Noise)]).fixed(&[(&a, made())]);
     let ended = fixing.told(Input::Validated(Validation::Failed { command: "make".into(), output: "no".into() }));
     assert_eq!(ended.reason(), Reason::Blocked);
