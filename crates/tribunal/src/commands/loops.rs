@@ -9,6 +9,7 @@ use crate::workspace::forge::connect;
 use crate::workspace::guidance::Guidance;
 use crate::workspace::{self, Person, Setup};
 use std::sync::Arc;
+use tribunal_core::calendar::rfc3339;
 use tribunal_core::combine::verdict::FailLevel;
 use tribunal_core::feedback::reviewer::Filter;
 use tribunal_core::findings::scale::Priority;
@@ -191,9 +192,10 @@ fn print(report: &Report, state: &State, args: &LoopArgs) -> Result<(), Situatio
 /// Each loop reports in its own form, where that has a word for the reason.
 fn words(report: &Report, state: &State) -> String {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default().as_millis();
-    let minutes = u64::try_from(now).unwrap_or(0).saturating_sub(state.started_at) / 60_000;
+    let now = u64::try_from(now).unwrap_or(0);
+    let minutes = now.saturating_sub(state.started_at) / 60_000;
     let is_respond = state.request.loops.kind == LoopKind::Respond;
-    match RespondEnd::of(report, minutes).filter(|_| is_respond) {
+    match RespondEnd::of(report, minutes, &rfc3339(now)).filter(|_| is_respond) {
         Some(end) => {
             let (number, awaited) = (report.pull.number, Awaited(state.request.loops.reviewer.clone()));
             let commits = state.memory.commits.len();

@@ -4,6 +4,7 @@ use super::Report;
 use super::files::{Awaited, Folder};
 use crate::findings::anchor::fold;
 use crate::publish::visible::visible_line;
+use crate::remedy::condition::Blocker;
 use crate::remedy::end::End;
 use crate::remedy::ladder::Reason;
 
@@ -12,11 +13,12 @@ use crate::remedy::ladder::Reason;
 pub enum RespondEnd {
     ReadyForMerge,
     NoChangesNeeded,
-    /// A limit of the agent's context or of the run; goes on in a fresh one.
-    ContextLimitReached {
+    /// A limit of the run; it goes on in a fresh one.
+    HandedOff {
+        limit: Limit,
         reason: String,
-        last_action_time: String,
-        after: String,
+        /// When, as `await --after` takes it.
+        at: String,
     },
     TimedOut {
         minutes: u64,
@@ -27,20 +29,32 @@ pub enum RespondEnd {
     ForgeFailed {
         reason: String,
     },
-    Cancelled,
+}
+
+/// What a run may come to the end of. No agent's context lasts from question to question, so that is none of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limit {
+    Budget,
+    /// An agent or a reviewer is out of reach for now.
+    Reach,
 }
 
 impl RespondEnd {
     /// How a report ends the respond loop. Nothing where it has no word for the reason: a person is needed, and the report of the
     /// watch loop says for what.
-    pub fn of(report: &Report, waited_minutes: u64) -> Option<RespondEnd> {
+    pub fn of(report: &Report, waited_minutes: u64, now: &str) -> Option<RespondEnd> {
+        let handed_off = |limit, reason| Some(RespondEnd::HandedOff { limit, reason, at: now.to_owned() });
         let reason = report.details.blocker_reason.clone().unwrap_or_default();
         match report.reason {
             Reason::Clean | Reason::PrMerged | Reason::PrClosed if report.resolved > 0 => Some(RespondEnd::ReadyForMerge),
             Reason::Clean | Reason::PrMerged | Reason::PrClosed => Some(RespondEnd::NoChangesNeeded),
             Reason::WatchWindowElapsed => Some(RespondEnd::TimedOut { minutes: waited_minutes }),
-            Reason::Blocked if reason.starts_with("assessment") => Some(RespondEnd::ValidationFailed { reason }),
-            Reason::Blocked => Some(RespondEnd::ForgeFailed { reason }),
+            Reason::Blocked => match report.blocker {
+                Some(Blocker::Budget) => handed_off(Limit::Budget, reason),
+                Some(Blocker::Later) => handed_off(Limit::Reach, reason),
+                Some(Blocker::Forge) => Some(RespondEnd::ForgeFailed { reason }),
+                Some(Blocker::Person | Blocker::Agent) | None => Some(RespondEnd::ValidationFailed { reason }),
+            },
             Reason::InjectionSuspect
             | Reason::HighSeverityRejection
             | Reason::UserInputRequired
@@ -58,9 +72,9 @@ impl RespondEnd {
     pub fn first_line(&self) -> &'static str {
         match self {
             RespondEnd::ReadyForMerge | RespondEnd::NoChangesNeeded => "PR_REVIEW_COMPLETE",
-            RespondEnd::ContextLimitReached { .. } => "PR_REVIEW_HANDOFF",
+            RespondEnd::HandedOff { .. } => "PR_REVIEW_HANDOFF",
             RespondEnd::TimedOut { .. } => "PR_REVIEW_TIMEOUT",
-            RespondEnd::ValidationFailed { .. } | RespondEnd::ForgeFailed { .. } | RespondEnd::Cancelled => "PR_REVIEW_ERROR",
+            RespondEnd::ValidationFailed { .. } | RespondEnd::ForgeFailed { .. } => "PR_REVIEW_ERROR",
         }
     }
 
@@ -68,11 +82,11 @@ impl RespondEnd {
         match self {
             RespondEnd::ReadyForMerge => "READY_FOR_MERGE".to_owned(),
             RespondEnd::NoChangesNeeded => "NO_CHANGES_NEEDED".to_owned(),
-            RespondEnd::ContextLimitReached { .. } => "CONTEXT_LIMIT_REACHED".to_owned(),
+            RespondEnd::HandedOff { limit: Limit::Budget, .. } => "BUDGET_REACHED".to_owned(),
+            RespondEnd::HandedOff { limit: Limit::Reach, .. } => "OUT_OF_REACH".to_owned(),
             RespondEnd::TimedOut { .. } => format!("{}_TIMEOUT", awaited.token()),
             RespondEnd::ValidationFailed { .. } => "VALIDATION_FAILED".to_owned(),
             RespondEnd::ForgeFailed { .. } => "FORGE_FAILED".to_owned(),
-            RespondEnd::Cancelled => "CANCELLED".to_owned(),
         }
     }
 }
@@ -93,10 +107,9 @@ pub fn respond_report(
         format!("PR: #{}", report.pull.number),
     ];
     let reason = match end {
-        RespondEnd::ContextLimitReached { reason, .. }
-        | RespondEnd::ValidationFailed { reason }
-        | RespondEnd::ForgeFailed { reason } => Some(one(reason)),
-        RespondEnd::Cancelled => Some("the wait was broken off".to_owned()),
+        RespondEnd::HandedOff { reason, .. } | RespondEnd::ValidationFailed { reason } | RespondEnd::ForgeFailed { reason } => {
+            Some(one(reason))
+        }
         RespondEnd::ReadyForMerge | RespondEnd::NoChangesNeeded | RespondEnd::TimedOut { .. } => None,
     };
     lines.extend(reason.map(|reason| format!("Reason: {reason}")));
@@ -115,21 +128,16 @@ pub fn respond_report(
                 ],
             );
         }
-        RespondEnd::ContextLimitReached { last_action_time, after, .. } => {
-            let action = format!("RE_REVIEW_REQUESTED at {}", one(last_action_time));
-            section(
-                &mut lines,
-                "Current State",
-                &[
-                    ("Phase", format!("WAITING_FOR_{}", awaited.token())),
-                    ("Last action", action),
-                    ("After timestamp", one(after)),
-                ],
-            );
+        RespondEnd::HandedOff { limit, at, .. } => {
+            let phase = match limit {
+                Limit::Budget => "STOPPED".to_owned(),
+                Limit::Reach => format!("WAITING_FOR_{}", awaited.token()),
+            };
+            section(&mut lines, "Current State", &[("Phase", phase), ("After timestamp", one(at))]);
             section(&mut lines, "Progress So Far", &counts(report));
             lines.extend([
                 String::new(),
-                "Recommendation: start a fresh run; it goes on with the wait from the saved state.".to_owned(),
+                "Recommendation: start it again; what is answered stays answered, and the rest is taken up.".to_owned(),
             ]);
             section(&mut lines, "Files", &[("State", folder.file("state.md"))]);
         }
@@ -137,7 +145,7 @@ pub fn respond_report(
             lines.push(format!("Waited: {minutes} minutes for {}", awaited.login()));
             section(&mut lines, "Files", &[("State", folder.file("state.md"))]);
         }
-        RespondEnd::ValidationFailed { .. } | RespondEnd::ForgeFailed { .. } | RespondEnd::Cancelled => {
+        RespondEnd::ValidationFailed { .. } | RespondEnd::ForgeFailed { .. } => {
             section(&mut lines, "Files", &[("State", folder.file("state.md"))]);
         }
     }

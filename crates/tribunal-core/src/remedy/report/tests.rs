@@ -216,12 +216,18 @@ fn the_reports_of_the_respond_loop() {
     - Changes: thoughts/shared/pr-reviews/7/changes.md
     - State: thoughts/shared/pr-reviews/7/state.md
     ");
-    let handoff = say(RespondEnd::ContextLimitReached {
-        reason: "60 % reached after cycle 2".into(),
-        last_action_time: "2026-01-02T03:04:05Z".into(),
-        after: "2026-01-02T03:04:05Z".into(),
-    });
-    assert!(handoff.starts_with("PR_REVIEW_HANDOFF\n") && handoff.contains("Phase: WAITING_FOR_GEMINI"));
+    let blocked = |blocker| Report { blocker: Some(blocker), ..Report::new(Reason::Blocked, pull()) };
+    let ends = |blocker| say(RespondEnd::of(&blocked(blocker), 5, "2026-01-02T03:04:05Z").unwrap());
+    let handoff = ends(Blocker::Budget);
+    assert!(
+        handoff.starts_with("PR_REVIEW_HANDOFF\n")
+            && handoff.contains("Status: BUDGET_REACHED\n")
+            && handoff.contains("After timestamp: 2026-01-02T03:04:05Z")
+    );
+    assert!(
+        ends(Blocker::Later).contains("Status: OUT_OF_REACH\n") && ends(Blocker::Later).contains("Phase: WAITING_FOR_GEMINI")
+    );
+    assert!(ends(Blocker::Person).contains("VALIDATION_FAILED") && ends(Blocker::Forge).contains("FORGE_FAILED"));
     let late = say(RespondEnd::TimedOut { minutes: 120 });
     assert!(
         late.starts_with("PR_REVIEW_TIMEOUT\n")
@@ -234,7 +240,6 @@ fn the_reports_of_the_respond_loop() {
             && failed.contains("Status: FORGE_FAILED\n")
             && failed.contains("Reason: 502 from the forge\n")
     );
-    assert!(say(RespondEnd::Cancelled).contains("CANCELLED"));
     assert_eq!(RespondEnd::TimedOut { minutes: 1 }.status(&Awaited("copilot".into())), "REVIEWER_TIMEOUT");
 }
 
