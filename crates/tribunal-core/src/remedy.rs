@@ -13,6 +13,7 @@ pub mod end;
 pub mod ladder;
 pub mod patch;
 pub mod report;
+pub mod rewrite;
 pub mod signals;
 pub mod splice;
 pub mod suggestion;
