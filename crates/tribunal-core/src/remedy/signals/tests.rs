@@ -307,45 +307,6 @@ fn what_a_race_is_called() {
     assert!(is_race_class(&Remembered { category: Some("E2".into()), ..seen("a", 1, Status::Open) }));
 }
 
-/// PR-122.
-#[test]
-fn verdicts_of_the_audit() {
-    let tag = |damage, recovers| RaceTag { window: Window::Milliseconds, damage, recovers };
-    let case =
-        |asymmetric, tag, fix_adds_race, needs_infrastructure| RaceCase { asymmetric, tag, fix_adds_race, needs_infrastructure };
-    for (case, verdict) in [
-        (case(true, tag(Damage::Marginal, true), true, true), RaceVerdict::Modify),
-        (case(false, tag(Damage::DataLoss, true), true, false), RaceVerdict::Modify),
-        (case(false, tag(Damage::Latency, true), false, false), RaceVerdict::Modify),
-        (case(false, tag(Damage::Latency, true), true, false), RaceVerdict::WontfixWithTemplate),
-        (case(false, tag(Damage::Marginal, false), true, false), RaceVerdict::Modify),
-        (case(false, tag(Damage::Marginal, true), true, true), RaceVerdict::DeferFollowup),
-    ] {
-        assert_eq!(race_verdict(case), verdict, "{case:?}");
-    }
-}
-
-/// PR-123: six fields, never for an asymmetric race, and not by whoever wrote the code.
-#[test]
-fn the_template_for_leaving_a_race() {
-    let whole = Wontfix {
-        race_window: "2 ms".into(),
-        precondition: "two workers".into(),
-        damage: "latency".into(),
-        recovery_path: "retry".into(),
-        asymmetric_check: "no".into(),
-        mitigation_cost: "a lock".into(),
-        tracking: None,
-    };
-    assert_eq!(template_standing(&whole, false, false), TemplateStanding::Valid);
-    assert_eq!(template_standing(&whole, false, true), TemplateStanding::Advisory);
-    assert!(matches!(template_standing(&whole, true, false), TemplateStanding::Invalid(_)));
-    let TemplateStanding::Invalid(faults) = template_standing(&Wontfix::default(), false, false) else {
-        panic!("must be refused")
-    };
-    assert_eq!(faults.len(), 6);
-}
-
 /// WL-62, WL-94: break-fix before cluster before the advisories.
 #[test]
 fn the_gravest_sign_decides() {
