@@ -8,7 +8,6 @@ use super::merge_advice::{Advice, AdvisoryReason, merge_advice};
 use super::repeat::{exhausted, may_remediate, remediations, same_finding_repeat};
 use super::structural::is_structural;
 use super::*;
-use crate::findings::race::{Damage, RaceTag, Window};
 use crate::remedy::ladder::Reason;
 
 fn seen(item: &str, round: u32, status: Status) -> Remembered {
