@@ -4,6 +4,7 @@
 //! stands in the diff, one-line fields, race tag, inclusion threshold) and turns it into an [`admit::Admitted`] finding with an
 //! anchor, or into a counted drop. Nothing a reviewer wrote goes further without passing here.
 
+pub mod about;
 pub mod admit;
 pub mod anchor;
 pub mod brief;

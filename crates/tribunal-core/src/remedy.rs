@@ -14,6 +14,7 @@ pub mod ladder;
 pub mod patch;
 pub mod record;
 pub mod report;
+pub mod rewrite;
 pub mod signals;
 pub mod splice;
 pub mod suggestion;

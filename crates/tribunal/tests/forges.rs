@@ -22,6 +22,7 @@ mod forges {
                 a_strangers_fork,
                 somebodys_draft,
                 the_doctor_looks,
+                the_tools_token,
                 twelve_comments,
                 lines_move,
                 it_wakes_up,

@@ -3,6 +3,7 @@
 //! The keyring is asked through the program that the system has for it, which unlocks it and asks the person as it is used to; a
 //! library for it would bring a D-Bus client along.
 
+use std::io::Write as _;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use tribunal_core::findings::admit::one_line;
@@ -55,13 +56,30 @@ pub fn resolve(
 pub fn read(source: &KeySource, env: &dyn Fn(&str) -> Option<String>) -> Result<Secret, String> {
     match source {
         KeySource::Env(name) => variable(name, env),
-        KeySource::Command(command) => printed(command, env),
+        KeySource::Command(command) => printed(command, "", env).and_then(|text| whole(command, &text)),
         KeySource::Keyring(name) => {
             let command = keyring(name, std::env::consts::OS)?;
-            printed(&command, env).map_err(|problem| {
+            printed(&command, "", env).and_then(|text| whole(&command, &text)).map_err(|problem| {
                 format!("the keyring gave no key for the account `{name}` of the service `{SERVICE}`: {problem}")
             })
         }
+    }
+}
+
+/// What a program that speaks git's credential protocol keeps for a host. May run for long: not for an async thread.
+pub fn credential(command: &[String], origin: &str, env: &dyn Fn(&str) -> Option<String>) -> Result<Secret, String> {
+    let (protocol, host) = origin.split_once("://").ok_or_else(|| format!("`{origin}` is no address"))?;
+    let text = printed(command, &format!("protocol={protocol}\nhost={host}\n\n"), env)?;
+    let password = text.lines().find_map(|line| line.strip_prefix("password="));
+    let password = password.map(str::trim).filter(|password| !password.is_empty());
+    let program = command.first().map_or("", String::as_str);
+    password.map(Secret::new).ok_or_else(|| format!("`{program}` has no login for {host}"))
+}
+
+fn whole(command: &[String], text: &str) -> Result<Secret, String> {
+    match text.trim() {
+        "" => Err(format!("`{}` printed nothing", command.first().map_or("", String::as_str))),
+        key => Ok(Secret::new(key)),
     }
 }
 
@@ -84,28 +102,28 @@ fn keyring(name: &str, system: &str) -> Result<Vec<String>, String> {
 
 /// Runs with the person's whole environment, as credential helpers do: agents, sockets and sessions of password managers are
 /// found through it. Not in the current folder, though: interpreters load modules from there, and that is the change's own tree.
-fn printed(command: &[String], env: &dyn Fn(&str) -> Option<String>) -> Result<Secret, String> {
+fn printed(command: &[String], input: &str, env: &dyn Fn(&str) -> Option<String>) -> Result<String, String> {
     let (program, args) = command.split_first().ok_or("its command is empty")?;
     let home = env("HOME").map(std::path::PathBuf::from).filter(|home| home.is_dir());
     let mut child = Command::new(program);
     child.args(args).current_dir(home.unwrap_or_else(std::env::temp_dir));
-    child.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let output = within(PATIENCE, program, child)?;
+    child.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let output = within(PATIENCE, program, child, input)?;
     if !output.status.success() {
         let stderr = String::from_utf8_lossy(&output.stderr);
         let said = stderr.lines().last().map(|line| format!(": {}", one_line(line))).unwrap_or_default();
         return Err(format!("`{program}` ended with {}{said}", output.status));
     }
-    let text = String::from_utf8(output.stdout).map_err(|_| format!("`{program}` printed what is no text"))?;
-    match text.trim() {
-        "" => Err(format!("`{program}` printed nothing")),
-        key => Ok(Secret::new(key)),
-    }
+    String::from_utf8(output.stdout).map_err(|_| format!("`{program}` printed what is no text"))
 }
 
 /// Waits for a program, and ends it when its time is up.
-fn within(patience: Duration, program: &str, mut command: Command) -> Result<Output, String> {
+fn within(patience: Duration, program: &str, mut command: Command, input: &str) -> Result<Output, String> {
     let mut child = command.spawn().map_err(|error| format!("`{program}` cannot be started: {error}"))?;
+    // A few words, which a pipe holds. One that does not want them has ended already, and what it printed counts.
+    if let Some(mut stdin) = child.stdin.take() {
+        let _ = stdin.write_all(input.as_bytes());
+    }
     let deadline = Instant::now() + patience;
     loop {
         match child.try_wait() {

@@ -6,6 +6,7 @@
 use super::item::{Item, ItemId, Label, Surface, Voice};
 use super::reviewer::{priority_in, says_nothing, says_quota, says_running, says_satisfied, voice};
 use super::words::shown_words;
+use crate::findings::about::About;
 use crate::findings::anchor::Side;
 use crate::findings::key::sha256_hex;
 use crate::ids::{FindingKey, RepoPath};
@@ -232,6 +233,7 @@ impl Gathered {
         let id = ItemId(format!("thread:{}", thread.id));
         // A line of the old side is no line of the file as it is.
         let is_now = thread.side == Side::New;
+        let (finding, about) = panel.then(|| own_finding(said, opening)).flatten().unzip();
         self.raw.insert(id.clone(), others.iter().map(|comment| comment.body.as_str()).collect::<Vec<_>>().join("\n\n"));
         self.items.push(Item {
             id,
@@ -244,7 +246,8 @@ impl Gathered {
             line: thread.line.filter(|_| is_now),
             start_line: thread.start_line.filter(|_| is_now),
             priority: priority_in(&opening.body),
-            finding: if panel { finding_key(said, opening) } else { None },
+            finding,
+            about: about.unwrap_or_default(),
             last_word: thread.comments[*last].id.clone(),
             label: if said.is_over(thread) { Label::Handled } else { label(said, thread, &parts, *last) },
             resolved: thread.resolved,
@@ -304,6 +307,7 @@ impl Gathered {
             start_line: None,
             priority: priority_in(body),
             finding: None,
+            about: About::default(),
             last_word,
             label: if handled { Label::Handled } else { Label::Actionable },
             resolved: false,
@@ -356,6 +360,7 @@ impl Gathered {
             start_line: None,
             priority: None,
             finding: None,
+            about: About::default(),
             last_word,
             label: if handled { Label::Handled } else { Label::Actionable },
             resolved: false,
@@ -366,9 +371,9 @@ impl Gathered {
     }
 }
 
-fn finding_key(said: &Said<'_>, comment: &ThreadComment) -> Option<FindingKey> {
+fn own_finding(said: &Said<'_>, comment: &ThreadComment) -> Option<(FindingKey, About)> {
     match said.mark(&comment.author, &comment.body)?.mark {
-        Mark::Finding { key, .. } => Some(key),
+        Mark::Finding { key, about, .. } => Some((key, about)),
         _ => None,
     }
 }

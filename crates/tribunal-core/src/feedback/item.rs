@@ -1,5 +1,6 @@
 //! One thing that somebody wants, whoever it is and wherever it was said.
 
+use crate::findings::about::About;
 use crate::findings::scale::Priority;
 use crate::ids::{FindingKey, RepoPath};
 use crate::publish::marker::Disposition;
@@ -92,6 +93,9 @@ pub struct Item {
     pub priority: Option<Priority>,
     /// The finding of ours that it is.
     pub finding: Option<FindingKey>,
+    /// What kind of claim our finding makes; empty where others speak.
+    #[serde(default, skip_serializing_if = "About::is_empty")]
+    pub about: About,
     /// The last word of others in it: an answer to this one does not answer a later one.
     pub last_word: String,
     pub label: Label,
@@ -109,6 +113,11 @@ pub struct Item {
 impl Item {
     pub fn is_open(&self) -> bool {
         self.label != Label::Handled
+    }
+
+    /// Where to look for it: its address, or its place where the forge gives none.
+    pub fn address(&self) -> String {
+        if self.url.is_empty() { self.place() } else { self.url.clone() }
     }
 
     /// For people: where it stands.

@@ -2,6 +2,7 @@
 
 use super::gather::Said;
 use super::item::{Item, ItemId, Label, Surface, Voice};
+use crate::findings::about::About;
 use crate::findings::anchor::Side;
 use crate::publish::marker::{Disposition, Mark, MarkerKey, seal};
 use crate::pull::facts::{Account, AccountKind, Check, CheckState, Mergeable, Pull, PullState, Tip};
@@ -169,6 +170,7 @@ pub fn item(id: &str, by: &Account, voice: Voice, path: &str, line: u32, body: &
         start_line: None,
         priority: super::reviewer::priority_in(body),
         finding: None,
+        about: About::default(),
         last_word: format!("{id}.1"),
         label: Label::Actionable,
         resolved: false,

@@ -8,6 +8,7 @@ pub mod effect;
 mod end;
 mod pass;
 mod preflight;
+mod rounds;
 mod route;
 #[cfg(test)]
 mod rules;

@@ -8,6 +8,7 @@
 //! A mark of our account whose seal does not open (the key was lost, or never shared between machines) still shows *where* a comment
 //! of ours is, so that nothing is said twice. It never decides anything: what it claims to have been reviewed is reviewed again.
 
+use crate::findings::about::About;
 use crate::ids::{FindingId, FindingKey, RunId, Sha};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -25,8 +26,14 @@ const CLOSING: &str = " -->";
 pub enum Mark {
     /// The one summary. `memory` is the hash of what it carries for the next review.
     Sticky { head: Sha, run: RunId, memory: Option<String> },
-    /// An inline comment on a finding.
-    Finding { key: FindingKey, id: FindingId, head: Sha },
+    /// An inline comment on a finding, and what kind of claim it makes: the loops read it from here and not from the words (PR-125).
+    Finding {
+        key: FindingKey,
+        id: FindingId,
+        head: Sha,
+        #[serde(default, skip_serializing_if = "About::is_empty")]
+        about: About,
+    },
     /// An answer in a finding's thread.
     Answer { id: FindingId, says: Says, head: Sha },
     /// The body of a review that carries inline comments.
@@ -136,7 +143,7 @@ mod tests {
     }
 
     fn mark() -> Mark {
-        Mark::Finding { key: "abc".into(), id: FindingId(3), head: "1234".into() }
+        Mark::Finding { key: "abc".into(), id: FindingId(3), head: "1234".into(), about: About::default() }
     }
 
     /// Issue 5, build 6: bound to pull request, head and finding key, with a MAC.
@@ -153,7 +160,7 @@ mod tests {
     #[test]
     fn an_edited_mark_is_broken() {
         let line = seal(&mark(), CASE, &key());
-        let other = Mark::Finding { key: "abc".into(), id: FindingId(3), head: "9999".into() };
+        let other = Mark::Finding { key: "abc".into(), id: FindingId(3), head: "9999".into(), about: About::default() };
         let (_, proof) = line.split_once('.').unwrap();
         let (forged, _) = seal(&other, CASE, &MarkerKey::from_secret("mine"))
             .split_once('.')

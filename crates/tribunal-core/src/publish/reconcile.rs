@@ -11,6 +11,7 @@ use super::status::{check_run, stands, status};
 use super::sticky::{Links, sticky_for};
 use super::threads::{OwnThread, own};
 use crate::combine::finding::Finding;
+use crate::findings::about::About;
 use crate::ids::{FindingId, FindingKey, Sha};
 use crate::policy::publish::PublishPolicy;
 use crate::pull::capability::{Capabilities, Capability};
@@ -208,7 +209,8 @@ fn missing_comments(desired: &Desired<'_>, threads: &[OwnThread<'_>]) -> Option<
         if threads.iter().any(|thread| thread.is_of(finding)) {
             continue;
         }
-        let mark = Mark::Finding { key: finding.key.clone(), id: finding.id, head: desired.document.head.clone() };
+        let (key, head) = (finding.key.clone(), desired.document.head.clone());
+        let mark = Mark::Finding { key, id: finding.id, head, about: About::of(finding) };
         let can_range = desired.capabilities.can(Capability::MultiLine);
         findings.push(finding.id);
         comments.push(NewComment {

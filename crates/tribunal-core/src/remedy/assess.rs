@@ -1,6 +1,7 @@
 //! What shall be done about an item (RL-28, RL-29, WL-61), and which answers of an assessor count (RL-30, RL-34).
 
 use crate::feedback::item::{Item, ItemId};
+use crate::findings::about::About;
 use crate::findings::admit::one_line;
 use crate::findings::anchor::fold;
 use crate::findings::plain::plain;
@@ -64,6 +65,9 @@ pub struct Assessment {
     /// What the fix would be, in two or three words; items that share it may have one cause (WL-88).
     #[serde(default)]
     pub framing: Option<String>,
+    /// What kind of problem it raises, as far as that can be told (PR-120, PR-121).
+    #[serde(default)]
+    pub about: About,
 }
 
 impl Assessment {
@@ -76,6 +80,7 @@ impl Assessment {
             evidence: String::new(),
             notes: String::new(),
             framing: None,
+            about: About::default(),
         }
     }
 }
@@ -164,7 +169,8 @@ pub fn admit<'a>(assessments: Vec<Assessment>, items: &[Item], texts: &dyn Fn(&R
 fn harmless(assessment: Assessment) -> Assessment {
     let line = |text: &str| one_line(&plain(text));
     let framing = assessment.framing.as_deref().map(line).filter(|framing| !framing.is_empty());
-    Assessment { rationale: line(&assessment.rationale), notes: line(&assessment.notes), framing, ..assessment }
+    let (rationale, notes) = (line(&assessment.rationale), line(&assessment.notes));
+    Assessment { rationale, notes, framing, about: assessment.about.harmless(), ..assessment }
 }
 
 fn fault<'a>(assessment: &Assessment, item: &Item, texts: &dyn Fn(&RepoPath) -> Option<&'a str>) -> Option<&'static str> {
@@ -205,6 +211,7 @@ pub fn by_rules(item: &Item, has_fix: bool) -> Assessment {
         evidence: String::new(),
         notes: notes.into(),
         framing: None,
+        about: About::default(),
     }
 }
 

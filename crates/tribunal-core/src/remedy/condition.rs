@@ -3,8 +3,10 @@
 
 use super::ladder::Reason;
 use super::patch::Refusal;
+use super::signals::merge_advice::Advice;
 use crate::feedback::injection::Suspicion;
 use crate::feedback::item::Item;
+use crate::ids::RepoPath;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -25,6 +27,30 @@ pub struct Condition {
     /// With [`Reason::Blocked`]: what stands in the way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocker: Option<Blocker>,
+    /// What its reason brings besides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub payload: Option<Payload>,
+}
+
+/// What some reasons bring (the table before WL-58), each whole or not at all.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Payload {
+    Suspected(Suspected),
+    Advised(Advice),
+}
+
+/// Findings that seem to have one cause.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Suspected {
+    pub files: Vec<RepoPath>,
+    /// Where they were raised.
+    pub urls: Vec<String>,
+    /// What the cause may be.
+    pub root: String,
+    /// Why they belong together.
+    pub rationale: String,
+    pub members: u32,
 }
 
 /// What stands in the way of a loop that is blocked; the exit code tells it (design section 8).
@@ -56,7 +82,7 @@ impl Blocker {
 
 impl Condition {
     pub fn of(reason: Reason) -> Self {
-        Condition { reason, detail: String::new(), url: None, stage: None, evidence: Vec::new(), blocker: None }
+        Condition { reason, detail: String::new(), url: None, stage: None, evidence: Vec::new(), blocker: None, payload: None }
     }
 
     fn about(reason: Reason, item: &Item, detail: String) -> Self {
@@ -128,6 +154,39 @@ impl Condition {
     pub fn validation_cannot_run(command: &str, why: &str) -> Self {
         let detail = format!("`{command}` cannot be run, so nothing was pushed");
         Condition { evidence: vec![why.to_owned()], ..Condition::blocked(Blocker::Agent, "validation-failed", detail) }
+    }
+
+    /// WL-88, WL-89, WL-92: more patches would only move the problem.
+    pub fn suspected(stage: &str, suspected: Suspected, evidence: Vec<String>) -> Self {
+        let (detail, reason) = (suspected.root.clone(), Reason::RootClusterSuspected);
+        Condition { detail, evidence, payload: Some(Payload::Suspected(suspected)), ..Condition::of(reason) }.at(stage)
+    }
+
+    /// WL-92. Advice, and nothing else.
+    pub fn advised(advice: Advice, evidence: Vec<String>) -> Self {
+        let rest = match &advice {
+            Advice::BoundedTail { home } => format!("the light rest is tracked in {home}"),
+            Advice::DiminishingReturns => "more rounds would bring only light remarks".to_owned(),
+            Advice::StructuralHome { home } => format!("what is left is one idea, tracked in {home}"),
+        };
+        let detail = format!("nothing actionable is left, and {rest}; a person may merge");
+        let payload = Some(Payload::Advised(advice));
+        Condition { detail, evidence, payload, ..Condition::of(Reason::MergeAdvised) }.at("merge-advice")
+    }
+
+    /// A sign of the rounds that brings nothing but its evidence.
+    pub fn sign(reason: Reason, stage: &str, detail: impl Into<String>, evidence: Vec<String>) -> Self {
+        Condition { detail: detail.into(), evidence, ..Condition::of(reason) }.at(stage)
+    }
+
+    /// PR-112: what a check found stands where nobody here can look.
+    pub fn invisible(item: &Item, where_to: &str) -> Self {
+        let detail = format!(
+            "`{}` failed, and what it found stands in {where_to}, which is not read here; say in a comment that names the check \
+             what it found, or mend it",
+            item.place()
+        );
+        Condition::about(Reason::UserInputRequired, item, detail).at("invisible-findings")
     }
 
     /// RL-36.

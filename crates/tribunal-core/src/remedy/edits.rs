@@ -3,6 +3,8 @@
 //! Every agent fixes this way, models and coding-agent CLIs alike. None of them writes a file: what thinks cannot write (design
 //! rule 5), and a patch that was made from types can be checked before anything exists.
 
+use crate::findings::admit::one_line;
+use crate::findings::plain::plain;
 use crate::ids::RepoPath;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,6 +23,16 @@ pub struct Fix {
     /// Why nothing can be done.
     #[serde(default)]
     pub cannot: String,
+    /// Only for a fix that is meant to end a whole class of findings: that class, in one phrase. Mostly empty.
+    #[serde(default)]
+    pub class: String,
+}
+
+impl Fix {
+    /// The class that it claims to end, if it claims any (WL-93).
+    pub fn claimed_class(&self) -> Option<String> {
+        Some(one_line(&plain(&self.class))).filter(|class| !class.is_empty())
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -67,6 +67,9 @@ pub struct Remembered {
     /// It carries the race tag (PR-68).
     pub race: bool,
     pub nature: Option<Nature>,
+    /// A finding of the contract: our own panel's.
+    #[serde(default)]
+    pub panel: bool,
 }
 
 impl Remembered {

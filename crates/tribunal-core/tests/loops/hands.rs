@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 use tribunal_core::call::usage::Usage;
 use tribunal_core::feedback::baseline::{Arm, Change, change};
 use tribunal_core::feedback::item::{Item, Surface};
+use tribunal_core::findings::about::About;
+use tribunal_core::findings::scale::Justification;
 use tribunal_core::policy::loops::Defer;
 use tribunal_core::procedure::Millis;
 use tribunal_core::procedure::remediate::vigil::{Glance, Vigil};
@@ -20,6 +22,7 @@ use tribunal_core::pull::talk::{Thread, ThreadComment};
 use tribunal_core::remedy::answer::{defer_issue, round_summary};
 use tribunal_core::remedy::assess::{Assessment, Checkup, Decision, admit};
 use tribunal_core::remedy::patch::Refusal;
+use tribunal_core::remedy::rewrite::Rewrite;
 
 /// The forge did not answer, or its answer was lost.
 pub struct Fault;
@@ -183,6 +186,7 @@ fn assess(world: &mut World, pass: &Pass) -> Input {
             evidence: "cart.sum()".into(),
             notes: "change the line".into(),
             framing: world.chance.pick(&[None, None, Some("check the bounds"), Some("close the handle")]).map(str::to_owned),
+            about: about(world),
         };
         let odd = n % 3 == 2;
         if !(world.cast.assessor == Assessor::Omits && odd) {
@@ -193,6 +197,13 @@ fn assess(world: &mut World, pass: &Pass) -> Input {
         }
     }
     Input::Assessed { said: Ok(admit(said, &leaders, &|_| Some(CODE))), spend }
+}
+
+/// Mostly nothing; else a kind of problem, and what it is worth.
+fn about(world: &mut World) -> About {
+    let slug = world.chance.pick(&[None, None, Some("stale-lease"), Some("unbounded-read")]);
+    let nature = world.chance.pick(&[None, None, Some(Justification::Hygiene), Some(Justification::Reachable)]);
+    About { category: slug.map(|_| "lifecycle".to_owned()), slug: slug.map(str::to_owned), race: false, nature }
 }
 
 fn check(world: &mut World, pass: &Pass) -> Input {
@@ -213,7 +224,7 @@ fn check(world: &mut World, pass: &Pass) -> Input {
 fn fix(world: &mut World, state: &State) -> Input {
     let pass = pass(state);
     shown(world, pass);
-    let mut made = Made { outcomes: BTreeMap::new(), tip: None };
+    let mut made = Made { outcomes: BTreeMap::new(), tip: None, rewrites: Vec::new() };
     let mut all = Spend::default();
     let to_fix: Vec<&Item> =
         pass.leaders().filter(|item| pass.assessment(&item.id).is_some_and(|said| said.decision == Decision::Address)).collect();
@@ -230,8 +241,11 @@ fn fix(world: &mut World, state: &State) -> Input {
                 outcome(world, item, n)
             }
         };
-        if let FixOutcome::Made { commit, .. } = &outcome {
+        if let FixOutcome::Made { commit, files, .. } = &outcome {
             made.tip = Some(commit.clone());
+            let first = item.line.unwrap_or(1);
+            let added = world.chance.below(4) as u32;
+            made.rewrites.extend(files.iter().map(|path| Rewrite { path: path.clone(), first, removed: 1, added }));
         }
         made.outcomes.insert(item.id.clone(), outcome);
     }
@@ -275,7 +289,8 @@ fn outcome(world: &mut World, item: &Item, n: usize) -> FixOutcome {
         Fixer::Destructive if bad => FixOutcome::Refused(Refusal::Destructive { category: 3, path, why: "a test goes".into() }),
         Fixer::Good | Fixer::Half | Fixer::Breaks | Fixer::Forbidden | Fixer::TooLarge | Fixer::Destructive | Fixer::Fails => {
             let commit = world.forge.new_commit();
-            FixOutcome::Made { commit, summary: "Mend it".into(), files: vec![path], lines: 2 }
+            let class = world.chance.pick(&[None, None, Some("unchecked bounds")]).map(str::to_owned);
+            FixOutcome::Made { commit, summary: "Mend it".into(), files: vec![path], lines: 2, class }
         }
     }
 }

@@ -233,6 +233,17 @@ impl Trial {
         if report.reason == Reason::Clean && is_watch && !self.state().request.loops.once && !self.approved {
             return Err("it ends clean, and nobody approves".into());
         }
+        let details = &report.details;
+        let whole = match report.reason {
+            Reason::RootClusterSuspected => {
+                details.member_count.is_some_and(|count| count as usize == details.cluster_thread_urls.len())
+            }
+            Reason::MergeAdvised => details.advisory_reason.is_some(),
+            _ => true,
+        };
+        if !whole {
+            return Err(format!("it ends with {}, and does not say what that rests on: {details:?}", report.reason));
+        }
         let unfinished = |end: &End| matches!(end, End::Open { .. } | End::Asked { .. });
         if report.reason == Reason::Clean
             && report.items.iter().any(|ended| self.shown.contains(&ended.item) && unfinished(&ended.end))

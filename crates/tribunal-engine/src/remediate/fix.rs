@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use tribunal_agent::rules::examples::added;
 use tribunal_agent::rules::scan::scan;
 use tribunal_core::call::Question;
+use tribunal_core::diff::change::Change;
 use tribunal_core::diff::parse::parse_diff;
 use tribunal_core::feedback::item::{Item, ItemId};
 use tribunal_core::feedback::lint::knowing;
@@ -22,13 +23,14 @@ use tribunal_core::prompt::{FIX, RunWords};
 use tribunal_core::remedy::assess::{Assessment, Decision};
 use tribunal_core::remedy::edits::{Fix, apply};
 use tribunal_core::remedy::patch::{self, Refusal};
+use tribunal_core::remedy::rewrite::rewrites;
 use tribunal_core::remedy::splice::{Moved, Splice};
 use tribunal_core::remedy::suggestion;
 
 impl Remedies {
     pub(super) async fn fix(&self, state: &State, case_id: &str) -> Result<Input, EngineError> {
         let pass = Self::pass(state)?;
-        let mut made = Made { outcomes: BTreeMap::new(), tip: None };
+        let mut made = Made { outcomes: BTreeMap::new(), tip: None, rewrites: Vec::new() };
         let mut spend = Spend::default();
         let mut tip = pass.head.clone();
         let mut spliced = Vec::new();
@@ -54,6 +56,7 @@ impl Remedies {
         }
         self.enter_deferred(state, pass, &mut made, &tip)?;
         if let Some(tip) = &made.tip {
+            made.rewrites = rewrites(&self.change_between(&pass.head, tip)?);
             self.repository.keep(&format!("fix/{}", state.request.run), tip)?;
         }
         Ok(Input::Fixed { made: Ok(made), spend })
@@ -120,14 +123,19 @@ impl Remedies {
         let summary = patch::subject(&fix.summary, item);
         let message = knowing(&patch::message(&summary, item, &state.request.run), lint::known(state));
         let commit = self.repository.commit_files(tip, &files, &self.signature, &message)?;
-        let change = parse_diff(&self.repository.patch_between(tip, &commit)?)
-            .map_err(|error| EngineError::Worker(format!("the patch of a fix cannot be read: {error}")))?;
+        let change = self.change_between(tip, &commit)?;
         if let Err(refusal) = patch::check(&change, &state.request.loops.fix, item.path.as_ref()) {
             return Ok(Ok(FixOutcome::Refused(refusal)));
         }
         let paths: BTreeSet<RepoPath> = files.into_keys().collect();
         let lines = u32::try_from(change.added_count() + change.removed_count()).unwrap_or(u32::MAX);
-        Ok(Ok(FixOutcome::Made { commit, summary, files: paths.into_iter().collect(), lines }))
+        let class = fix.claimed_class();
+        Ok(Ok(FixOutcome::Made { commit, summary, files: paths.into_iter().collect(), lines, class }))
+    }
+
+    fn change_between(&self, old: &Sha, new: &Sha) -> Result<Change, EngineError> {
+        parse_diff(&self.repository.patch_between(old, new)?)
+            .map_err(|error| EngineError::Worker(format!("the patch of a fix cannot be read: {error}")))
     }
 
     /// The embedded fixer. What it does is known line by line for the head that was read; `made` are the changes before this one.
@@ -148,7 +156,7 @@ impl Remedies {
             Moved::Taken(_) => return Ok(FixOutcome::Nothing("another item's fix changed the same lines in another way".into())),
         };
         let edit = self.text_at(tip, &splice.path).and_then(|text| moved.edit(&text));
-        let fix = Fix { summary, edits: edit.into_iter().collect(), cannot: String::new() };
+        let fix = Fix { summary, edits: edit.into_iter().collect(), cannot: String::new(), class: String::new() };
         let outcome = self.commit(state, item, &fix, tip)?.unwrap_or_else(FixOutcome::Nothing);
         if matches!(outcome, FixOutcome::Made { .. }) {
             made.push((item.id.clone(), splice));

@@ -5,7 +5,7 @@ use crate::situation::{Situation, exit};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use tribunal_agent::model::key;
+use tribunal_agent::model::key::{self, Secret};
 use tribunal_core::findings::key::sha256_hex;
 use tribunal_core::policy::agents::KeySource;
 use tribunal_core::policy::config::ForgeConfig;
@@ -158,24 +158,34 @@ fn token(kind: ForgeKind, project: &Project, config: &ForgeConfig) -> Result<Opt
     if let Some(name) = token_variable(kind, &host, &env) {
         return Ok(env(name).map(|value| value.trim().to_owned()));
     }
-    let source = config.token.clone().or_else(|| config.use_cli.unwrap_or(false).then(|| cli_token(kind, &host)).flatten());
-    let Some(source) = source else { return Ok(None) };
-    let found = key::read(&source, &env).map_err(|problem| {
+    let found = match (&config.token, config.use_cli.unwrap_or(false)) {
+        (Some(source), _) => key::read(source, &env),
+        (None, true) => match cli_token(kind, project, &host) {
+            Some(found) => found,
+            None => return Ok(None),
+        },
+        (None, false) => return Ok(None),
+    };
+    let found = found.map_err(|problem| {
         Situation::new("no-token", exit::FORGE, format!("no token for {host}: {problem}"))
             .help(format!("or set one of {}", candidates(kind, &host, &env).join(", ")))
     })?;
     Ok(Some(found.expose().to_owned()))
 }
 
-/// What the forge's own tool prints.
-fn cli_token(kind: ForgeKind, host: &str) -> Option<KeySource> {
-    let words: &[&str] = match kind {
-        ForgeKind::GitHub => &["gh", "auth", "token", "--hostname", host],
-        ForgeKind::GitLab => &["glab", "config", "get", "token", "--host", host],
-        ForgeKind::Gitea | ForgeKind::Forgejo => &["tea", "login", "helper", "get"],
-        ForgeKind::Local => return None,
-    };
-    Some(KeySource::Command(words.iter().map(|word| (*word).to_owned()).collect()))
+/// What the forge's own tool keeps.
+fn cli_token(kind: ForgeKind, project: &Project, host: &str) -> Option<Result<Secret, String>> {
+    let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<String>>();
+    let printed = |words: &[&str]| key::read(&KeySource::Command(owned(words)), &env);
+    match kind {
+        ForgeKind::GitHub => Some(printed(&["gh", "auth", "token", "--hostname", host])),
+        ForgeKind::GitLab => Some(printed(&["glab", "config", "get", "token", "--host", host])),
+        // It prints its tokens to nobody but git.
+        ForgeKind::Gitea | ForgeKind::Forgejo => {
+            Some(key::credential(&owned(&["tea", "login", "helper", "get"]), &project.origin, &env))
+        }
+        ForgeKind::Local => None,
+    }
 }
 
 async fn client(

@@ -215,6 +215,48 @@ pub async fn a_dry_run_posts_nothing(town: &Town) {
     assert_eq!(town.status(&head).await, None);
 }
 
+/// Issue 5, build 2: on request the token comes from the forge's own tool, each asked as it wants to be asked. One without a login is
+/// named.
+pub async fn the_tools_token(town: &Town) {
+    let (number, _, _) = town.pull(&[("app.py", Some(UNSAFE))]).await;
+    let machine = Machine::new();
+    let tools = machine.folder().join("tools");
+    std::fs::create_dir_all(&tools).unwrap();
+    let (host, token) = (town.origin.split_once("://").unwrap().1, &town.tokens[0].1);
+    assert_eq!(town.tokens[0].0, Who::Bot);
+    let scripts = [
+        ("gh", format!("[ \"$*\" = \"auth token --hostname {host}\" ] || exit 1\necho '{token}'")),
+        ("glab", format!("[ \"$*\" = \"config get token --host {host}\" ] || exit 1\necho '{token}'")),
+        (
+            "tea",
+            format!(
+                "[ \"$*\" = \"login helper get\" ] || exit 1\nread protocol; read host\n\
+                 [ \"$protocol $host\" = \"protocol=http host={host}\" ] || exit 1\n\
+                 printf 'protocol=http\\nhost={host}\\nusername=bot\\npassword={token}\\n'"
+            ),
+        ),
+    ];
+    for (name, script) in scripts {
+        let file = tools.join(name);
+        std::fs::write(&file, format!("#!/bin/sh\n{script}\n")).unwrap();
+        std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    }
+    let path = format!("{}:{}", tools.display(), std::env::var("PATH").unwrap());
+    let run = || {
+        let mut command = town.command(&machine, Who::Bot, &["review", &town.address(number)]);
+        Said::of(
+            command.env_remove("TRIBUNAL_TOKEN").env("TRIBUNAL__FORGE__USE_CLI", "true").env("PATH", &path).output().unwrap(),
+        )
+    };
+    run().ended(1);
+    assert_eq!(town.stickies(number).await.len(), 1);
+    for name in ["gh", "glab", "tea"] {
+        std::fs::write(tools.join(name), "#!/bin/sh\nexit 0\n").unwrap();
+    }
+    let said = run().ended(5);
+    assert!(said.stderr.contains("no token for"), "{}", said.stderr);
+}
+
 /// Issue 5, bad input: a closed pull request, one that is not there, somebody else's summary, a second one, a deleted one.
 pub async fn odd_pull_requests(town: &Town) {
     town.run(&["review", &town.address(999_999)]).ended(5);

@@ -1,6 +1,6 @@
 use super::super::samples::{HEAD, Stage, bot, codex, person, rabbit, reply};
 use super::*;
-use crate::findings::scale::Priority;
+use crate::findings::scale::{Justification, Priority};
 use crate::ids::FindingId;
 
 fn only(stage: &Stage) -> Item {
@@ -129,17 +129,23 @@ fn a_broken_seal_is_an_answer_but_no_fix() {
     assert_eq!(label_of(&Stage::new().thread(&[(&codex(), "x"), (&person("eve"), &words)])), Label::Actionable);
 }
 
-/// CF-10, CF-33: a finding of the panel is proved by its mark, and what it says of itself is read back.
+/// CF-10, CF-33, PR-125: a finding of the panel is proved by its mark, and what it says of itself is read back.
 #[test]
 fn findings_of_the_panel_are_items() {
     let me = person("tribunal");
     let stage = Stage::new();
-    let finding = Mark::Finding { key: "abc".into(), id: FindingId(3), head: HEAD.into() };
+    let about = About {
+        category: Some("E2".into()),
+        slug: Some("stale-lease".into()),
+        race: true,
+        nature: Some(Justification::Reachable),
+    };
+    let finding = Mark::Finding { key: "abc".into(), id: FindingId(3), head: HEAD.into(), about: about.clone() };
     let answer = |says| Mark::Answer { id: FindingId(3), says, head: HEAD.into() };
     let first = stage.marked("**![P0](https://img.shields.io/badge/P0-red) leak**\n\n**Failure mode**: x", &finding);
     let item = only(&Stage::new().thread(&[(&me, &first)]));
     assert_eq!((&item.voice, &item.label, item.priority), (&Voice::Panel, &Label::Actionable, Some(Priority::P0)));
-    assert_eq!(item.finding, Some("abc".into()));
+    assert_eq!((item.finding, &item.about), (Some("abc".into()), &about));
     assert!(!item.body.contains("<!--") && item.one_voice && item.last_word == "t1.1");
 
     let fixed = stage.marked("Fixed in 1.", &answer(Says::Fixed));

@@ -11,6 +11,7 @@ use crate::pull::facts::PullState;
 use crate::remedy::assess::{Admitted, Checkup};
 use crate::remedy::condition::Blocker;
 use crate::remedy::patch::Refusal;
+use crate::remedy::rewrite::Rewrite;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -183,6 +184,9 @@ pub struct Made {
     pub outcomes: BTreeMap<ItemId, FixOutcome>,
     /// The last commit, if there is any.
     pub tip: Option<Sha>,
+    /// What all of them together did to the lines of the head that was read (PR-119).
+    #[serde(default)]
+    pub rewrites: Vec<Rewrite>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -193,6 +197,9 @@ pub enum FixOutcome {
         summary: String,
         files: Vec<RepoPath>,
         lines: u32,
+        /// The class of findings that it claims to make impossible (WL-93).
+        #[serde(default)]
+        class: Option<String>,
     },
     /// The change answers it already, made for another item of the same pass.
     With {

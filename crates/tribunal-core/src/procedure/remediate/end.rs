@@ -4,7 +4,7 @@ use super::pass::Why;
 use super::{Effect, Next, Phase, State};
 use crate::feedback::item::Item;
 use crate::pull::facts::PullState;
-use crate::remedy::condition::Condition;
+use crate::remedy::condition::{Condition, Payload};
 use crate::remedy::end::{End, Ended};
 use crate::remedy::ladder::Reason;
 use crate::remedy::report::{Details, Planned, PullFacts, Report, Spending, words};
@@ -58,6 +58,9 @@ impl State {
         report.new_actionable = report.resolved;
         report.issues = self.issues(&conditions, &report);
         report.details = details(&conditions);
+        if reason == Reason::Blocked {
+            report.details.blocked_candidates = self.still_to_do();
+        }
         report.planned.clone_from(&memory.planned);
         report.blocker = conditions.first().and_then(|first| first.blocker);
         report.spend = Spending {
@@ -80,6 +83,12 @@ impl State {
             }
             None => End::Open { why: "it was not worked on".into() },
         }
+    }
+
+    /// What is open and came from somebody whose words count here (WL-57).
+    fn still_to_do(&self) -> Vec<String> {
+        let open = self.open_items();
+        self.memory.items.values().filter(|item| open.contains(&item.id)).map(Item::address).collect()
     }
 
     fn issues(&self, conditions: &[Condition], report: &Report) -> Vec<String> {
@@ -132,17 +141,15 @@ fn details(conditions: &[Condition]) -> Details {
         Reason::HighSeverityRejection => details.rationale_text = Some(first.detail.clone()),
         Reason::UserInputRequired => details.escalation_target = Some("a person".into()),
         Reason::PlannerEscalation => details.escalation_target = Some("whoever plans the change".into()),
-        Reason::RootClusterSuspected => {
-            details.hypothesized_root = Some(first.detail.clone());
-            details.member_count = Some(count(first.evidence.len()));
-        }
         Reason::MergeAdvised | Reason::DiminishingReturns => details.recommendation_text = Some(first.detail.clone()),
         Reason::Blocked => {
             let stage = first.stage.clone().unwrap_or_default();
             details.blocker_reason =
                 Some(if stage.is_empty() { first.detail.clone() } else { format!("{stage}: {}", first.detail) });
         }
-        Reason::BreakFixBreak
+        // What they bring is their payload.
+        Reason::RootClusterSuspected
+        | Reason::BreakFixBreak
         | Reason::PrMerged
         | Reason::PrClosed
         | Reason::MaxIterationsReached
@@ -150,6 +157,20 @@ fn details(conditions: &[Condition]) -> Details {
         | Reason::WatchWindowElapsed
         | Reason::PassComplete
         | Reason::Clean => {}
+    }
+    match first.payload.clone() {
+        Some(Payload::Suspected(suspected)) => {
+            details.cluster_files = suspected.files;
+            details.cluster_thread_urls = suspected.urls;
+            details.hypothesized_root = Some(suspected.root);
+            details.same_framing_rationale = Some(suspected.rationale);
+            details.member_count = Some(suspected.members);
+        }
+        Some(Payload::Advised(advice)) => {
+            details.advisory_reason = Some(advice.reason());
+            details.structural_home = advice.home().map(str::to_owned);
+        }
+        None => {}
     }
     let later = conditions.iter().skip(1).filter_map(|condition| condition.url.clone());
     details.deferred_escalation_items = later.collect();

@@ -2,6 +2,7 @@
 
 use super::{Seen, SeenItem, State};
 use crate::feedback::baseline::{Baseline, Change, change};
+use crate::feedback::dashboard::hidden_findings;
 use crate::feedback::item::{Item, ItemId, Label};
 use crate::ids::Sha;
 use crate::policy::loops::LoopPolicy;
@@ -116,6 +117,11 @@ pub(super) fn plan(state: &mut State, why: Why, seen: Seen, before: Option<&Base
     }
     if let Why::Closing { conditions } = why {
         return Planned::End(if conditions.is_empty() { closing(state, &open) } else { conditions });
+    }
+    // What nobody here can see comes before all work: no guess, and nothing else meanwhile (PR-112).
+    let said = || seen.items.iter().map(|entry| &entry.item);
+    if let Some(hidden) = open.iter().find_map(|entry| hidden_findings(&entry.item, said()).map(|at| (entry, at))) {
+        return Planned::End(vec![Condition::invisible(&hidden.0.item, &hidden.1)]);
     }
     if state.memory.reads > max_reads(&state.request.loops) {
         return Planned::End(vec![Condition::of(Reason::MaxIterationsReached)]);

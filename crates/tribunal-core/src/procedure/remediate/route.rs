@@ -16,7 +16,7 @@ use crate::remedy::answer::{self, decline_escalates, may_resolve};
 use crate::remedy::assess::{Admitted, Assessment, Checkup, Decision};
 use crate::remedy::condition::{Blocker, Condition};
 use crate::remedy::end::{End, Ended};
-use crate::remedy::ladder::{Cycle, Return, cycle_decision};
+use crate::remedy::ladder::{Cycle, Reason, Return, cycle_decision};
 use crate::remedy::patch::Refusal;
 use crate::remedy::record;
 use crate::remedy::report::Planned;
@@ -139,7 +139,7 @@ impl State {
 
     /// Every candidate has a decision.
     fn routed(&mut self, mut pass: Box<Pass>, now: Millis) -> Next {
-        self.name_framings(&pass);
+        self.note_assessed(&pass);
         if let Some(sign) = self.signs() {
             // No patch is made where patching is what does not help (WL-62).
             pass.conditions.push(sign);
@@ -464,17 +464,17 @@ impl State {
         self.close_round(&pass);
         let resolved = pass.items.iter().filter(|item| self.answered_here(item)).count() as u32;
         let cycle = Cycle { count: self.memory.cycles, max: self.request.loops.cycles, resolved };
-        let worst = pass.conditions.iter().map(|condition| condition.reason).min();
-        let returned = worst.and_then(|reason| Return::try_from(reason).ok()).unwrap_or(Return::Clean);
         let mut conditions = pass.conditions;
+        // Read before it is counted: a pass that ends with some of the signs is no cycle (WL-47, rows 2 and 4).
+        if conditions.is_empty() {
+            conditions.extend(self.signs());
+        }
+        let returned = returned(&conditions);
         // The policy refuses fewer cycles than one before a loop begins.
         if let Ok(decided) = cycle_decision(cycle, returned) {
             self.memory.cycles = decided.count;
             let is_new = |reason: &_| !conditions.iter().any(|condition| condition.reason == *reason);
             conditions.extend(decided.end.filter(is_new).map(Condition::of));
-        }
-        if conditions.is_empty() {
-            conditions.extend(self.signs());
         }
         if !conditions.is_empty() {
             return self.close(conditions);
@@ -520,6 +520,16 @@ impl State {
             };
             self.memory.ends.insert(item.id.clone(), (item.last_word.clone(), end));
         }
+    }
+}
+
+/// What a pass came back with, for the arithmetic of cycles.
+fn returned(conditions: &[Condition]) -> Return {
+    match conditions.iter().map(|condition| condition.reason).min() {
+        // The limit itself is decided later; until then only a finding that came back ends with it.
+        Some(Reason::MaxCyclesReached) => Return::SameFindingRepeat,
+        Some(reason) => Return::try_from(reason).unwrap_or(Return::Clean),
+        None => Return::Clean,
     }
 }
 

@@ -1,8 +1,11 @@
 //! Rules of the contracts that are the machine's to hold. It is told what its host would tell it, one step at a time.
 
+mod signs;
+
 use super::*;
 use crate::feedback::injection::{Category, Suspicion};
 use crate::feedback::item::{Label, Surface, Voice};
+use crate::findings::about::About;
 use crate::findings::scale::Priority;
 use crate::policy::config::Config;
 use crate::policy::loops::{Defer, Rerequest};
@@ -75,7 +78,7 @@ impl Loop {
     fn fixed(self, outcomes: &[(&Item, FixOutcome)]) -> Loop {
         let is_made = outcomes.iter().any(|(_, outcome)| matches!(outcome, FixOutcome::Made { .. }));
         let outcomes = outcomes.iter().map(|(item, outcome)| (item.id.clone(), outcome.clone())).collect();
-        let made = Made { outcomes, tip: is_made.then(|| "2222222".into()) };
+        let made = Made { outcomes, tip: is_made.then(|| "2222222".into()), rewrites: Vec::new() };
         self.told(Input::Fixed { made: Ok(made), spend: Spend::default() })
     }
 
@@ -127,6 +130,7 @@ fn item(id: &str) -> Item {
         start_line: None,
         priority: None,
         finding: None,
+        about: About::default(),
         last_word: format!("{id}.1"),
         label: Label::Actionable,
         resolved: false,
@@ -199,11 +203,12 @@ fn said(item: &Item, decision: Decision) -> Assessment {
         evidence: String::new(),
         notes: "close it".into(),
         framing: None,
+        about: About::default(),
     }
 }
 
 fn made() -> FixOutcome {
-    FixOutcome::Made { commit: "2222222".into(), summary: "Close the file".into(), files: vec![], lines: 2 }
+    FixOutcome::Made { commit: "2222222".into(), summary: "Close the file".into(), files: vec![], lines: 2, class: None }
 }
 
 fn rejected() -> Input {
@@ -773,7 +778,8 @@ fn a_review_counts_at_its_own_head() {
     assert!(!is(review(&me, HEAD, ReviewState::Approved), "all"));
 }
 
-/// WL-62, WL-88: three findings with one framing, one of them fixed before: none of the others is patched.
+/// WL-57, WL-62, WL-88, WL-101: three findings with one framing, one of them fixed before: none of the others is patched, and the report
+/// names all of them.
 #[test]
 fn no_patch_where_patching_does_not_help() {
     let (a, b, c) = (item("a"), item("b"), item("c"));
@@ -788,5 +794,11 @@ fn no_patch_where_patching_does_not_help() {
         Loop::watch(std::slice::from_ref(&a)).told(framed(&[&a])).fixed(&[(&a, made())]).landed().answered(&[(&a, SAID)]);
     let ended = waiting.told(woke(Change::Changed)).told(saw(&[b.clone(), c.clone()])).told(framed(&[&b, &c]));
     assert_eq!(ended.reason(), Reason::RootClusterSuspected);
-    assert_eq!((ended.ended().details.member_count, ended.state.memory.commits.len()), (Some(3), 1));
+    assert_eq!(ended.state.memory.commits.len(), 1);
+    let details = &ended.ended().details;
+    assert_eq!(details.cluster_files, ["src/a.rs".into(), "src/b.rs".into(), "src/c.rs".into()]);
+    assert_eq!(details.cluster_thread_urls, ["https://h/a", "https://h/b", "https://h/c"]);
+    assert_eq!(details.member_count, Some(3));
+    let said = |text: &Option<String>| text.as_deref().is_some_and(|text| text.contains("close files"));
+    assert!(said(&details.hypothesized_root) && said(&details.same_framing_rationale), "{details:?}");
 }

@@ -1,129 +1,76 @@
-//! The rounds as the signs need them, and what the signs come to.
+//! What the signs of the rounds come to.
 
-use super::pass::Pass;
-use super::{FixOutcome, State};
-use crate::feedback::item::{Item, Label};
-use crate::remedy::assess::Decision;
-use crate::remedy::condition::{Blocker, Condition};
+use super::State;
+use crate::feedback::item::{Item, ItemId};
+use crate::ids::RepoPath;
+use crate::remedy::condition::{Blocker, Condition, Suspected};
 use crate::remedy::ladder::Reason;
+use crate::remedy::signals::audit::GATE_B_CHOICES;
+use crate::remedy::signals::break_fix::MUTATION_DECAY;
 use crate::remedy::signals::detect::{Detected, detect};
-use crate::remedy::signals::{Remembered, Round, Status, Touched};
+use crate::remedy::signals::diminishing::GATE_A_CHOICES;
 
 impl State {
-    /// A round begins: its items are remembered as they stand.
-    pub(super) fn open_round(&mut self, pass: &Pass) {
-        let number = u32::try_from(self.memory.history.rounds.len()).unwrap_or(u32::MAX).saturating_add(1);
-        let findings = pass.leaders().map(|item| self.remembered(item, pass, number)).collect();
-        let round = Round { number, findings, ..Round::default() };
-        self.memory.history.rounds.push(round);
-        self.memory.history.standing.at_ceiling = self.memory.cycles + 1 >= self.request.loops.cycles;
-    }
-
-    /// The head moved away under a round: nothing came of it, and the same items are looked at again as if for the first time.
-    pub(super) fn drop_round(&mut self) {
-        self.memory.history.rounds.pop_if(|round| !round.over);
-    }
-
-    fn remembered(&self, item: &Item, pass: &Pass, number: u32) -> Remembered {
-        let rounds = &self.memory.history.rounds;
-        let known = rounds.iter().flat_map(|round| &round.findings).find(|finding| finding.item == item.id);
-        let fixes = self.memory.fixes.get(&item.id).copied().unwrap_or(0);
-        let status = match (item.label, fixes) {
-            (Label::FollowupAfterFix, 2..) => Status::Cycling,
-            (Label::FollowupAfterFix, _) => Status::Regressed,
-            (Label::Actionable | Label::Handled, _) => Status::Open,
-        };
-        Remembered {
-            item: item.id.clone(),
-            path: item.path.clone(),
-            lines: item.line.map(|line| (line, line)),
-            framing: pass.assessment(&item.id).and_then(|assessment| assessment.framing.clone()),
-            priority: item.priority,
-            category: None,
-            slug: None,
-            round: known.map_or(number, |known| known.round),
-            status,
-            race: false,
-            nature: None,
-        }
-    }
-
-    /// The assessor has said what each fix would be.
-    pub(super) fn name_framings(&mut self, pass: &Pass) {
-        let Some(round) = self.memory.history.rounds.last_mut() else { return };
-        for finding in &mut round.findings {
-            finding.framing = pass.assessment(&finding.item).and_then(|assessment| assessment.framing.clone());
-        }
-    }
-
-    /// The round is over: what was fixed, what the fixes wrote, and what is left (PR-119).
-    pub(super) fn close_round(&mut self, pass: &Pass) {
-        let outcomes = pass.made.as_ref().filter(|_| pass.landed.is_some()).map(|made| &made.outcomes);
-        let Some(round) = self.memory.history.rounds.last_mut() else { return };
-        // What was declined or deferred is settled and is nobody's unfinished work.
-        round.findings.retain(|finding| {
-            let decision = pass.assessment(&finding.item).map(|assessment| assessment.decision);
-            !matches!(decision, Some(Decision::Decline | Decision::Defer | Decision::Noise))
-        });
-        for finding in &mut round.findings {
-            let Some(FixOutcome::Made { .. } | FixOutcome::With { .. }) = outcomes.and_then(|made| made.get(&finding.item))
-            else {
-                continue;
-            };
-            finding.status = Status::Fixed;
-            if let (Some(path), Some((first, last))) = (&finding.path, finding.lines) {
-                round.touched.push(Touched { path: path.clone(), first, last });
-            }
-        }
-        round.over = true;
-        let open = round.findings.iter().filter(|finding| finding.status.is_open()).count();
-        let standing = &mut self.memory.history.standing;
-        standing.open_actionable = u32::try_from(open).unwrap_or(u32::MAX);
-        standing.handled_unresolved = u32::try_from(self.memory.not_resolved.len()).unwrap_or(u32::MAX);
-        standing.escalation = !pass.conditions.is_empty();
-        standing.home = pass.homes.values().find_map(|home| home.clone().ok()).or_else(|| standing.home.take());
-    }
-
     /// What the signs say now (WL-62, WL-66). Several findings of one kind in one single review are several fixes: a common cause shows
     /// when fixing some of them did not end the others, so it is looked for from the second round on.
     pub(super) fn signs(&self) -> Option<Condition> {
         let detected = detect(&self.memory.history);
         let is_first = self.memory.history.rounds.len() < 2;
         let reason = detected.reason.filter(|reason| !(is_first && *reason == Reason::RootClusterSuspected))?;
-        Some(condition(reason, &detected))
+        Some(self.condition(reason, &detected))
     }
-}
 
-fn condition(reason: Reason, detected: &Detected) -> Condition {
-    let (stage, detail, evidence) = match reason {
-        Reason::Blocked => ("mutation-decay", "fixes undo earlier fixes".to_owned(), detected.break_fix.evidence.clone()),
-        Reason::RootClusterSuspected if detected.cluster.fired => {
-            ("cluster", detected.cluster.hypothesized_root.clone(), detected.cluster.evidence.clone())
+    fn condition(&self, reason: Reason, detected: &Detected) -> Condition {
+        let sign = |stage: &str, detail: String, evidence: &[String]| Condition::sign(reason, stage, detail, evidence.to_vec());
+        match (reason, &detected.merge_advisory.advice) {
+            // Whether to go on at all is then a person's to say.
+            (Reason::Blocked, _) => Condition {
+                blocker: Some(Blocker::Person),
+                ..sign(MUTATION_DECAY, "fixes undo earlier fixes".into(), &detected.break_fix.evidence)
+            },
+            (Reason::RootClusterSuspected, _) => self.suspected(detected),
+            (Reason::UserInputRequired, _) if detected.gate_b.fired => {
+                let choices = GATE_B_CHOICES.join(", ");
+                let detail = format!("fixes of races draw more of them; choose: {choices}");
+                sign("convergence-audit", detail, &detected.gate_b.evidence)
+            }
+            (Reason::UserInputRequired, _) => {
+                let detail = "the same finding was fixed as often as is allowed".into();
+                sign("stubborn", detail, &detected.exhausted.evidence)
+            }
+            (Reason::MaxCyclesReached, _) => {
+                sign("same-finding-repeat", "a finding came back after its fix".into(), &detected.repeat.evidence)
+            }
+            (Reason::MergeAdvised, Some(advice)) => Condition::advised(advice.clone(), detected.merge_advisory.evidence.clone()),
+            (_, _) => {
+                let choices = GATE_A_CHOICES.join(", ");
+                let detail = format!("more rounds would bring only light remarks; choose: {choices}");
+                let evidence = [detected.diminishing_returns.evidence.clone(), detected.gate_a.evidence.clone()].concat();
+                sign("diminishing-returns", detail, &evidence)
+            }
         }
-        Reason::RootClusterSuspected => {
-            ("axis", "one place draws findings round after round".to_owned(), detected.axis.evidence.clone())
+    }
+
+    /// The strongest of the signs that patching one by one does not help.
+    fn suspected(&self, detected: &Detected) -> Condition {
+        let Detected { cluster, axis, merge_advisory: tail, .. } = detected;
+        if cluster.fired && !axis.zoom_out {
+            let (root, rationale) = (cluster.hypothesized_root.clone(), cluster.same_framing_rationale.clone());
+            let suspected = self.suspects(&cluster.members, cluster.files.clone(), root, rationale);
+            return Condition::suspected("cluster", suspected, cluster.evidence.clone());
         }
-        Reason::UserInputRequired if detected.gate_b.fired => {
-            ("convergence-audit", "the fixes themselves draw findings of one kind".to_owned(), detected.gate_b.evidence.clone())
+        if axis.fired {
+            let suspected = self.suspects(&axis.members, axis.file.iter().cloned().collect(), axis.root(), axis.rationale());
+            return Condition::suspected(if axis.zoom_out { "zoom-out" } else { "axis" }, suspected, axis.evidence.clone());
         }
-        Reason::UserInputRequired => {
-            ("stubborn", "the same finding was fixed as often as is allowed".to_owned(), detected.exhausted.evidence.clone())
-        }
-        Reason::MaxCyclesReached => {
-            ("same-finding-repeat", "a finding came back after its fix".to_owned(), detected.repeat.evidence.clone())
-        }
-        Reason::MergeAdvised => (
-            "merge-advice",
-            "nothing actionable is left; a person may merge".to_owned(),
-            detected.merge_advisory.evidence.clone(),
-        ),
-        _ => (
-            "diminishing-returns",
-            "more rounds would bring only light remarks".to_owned(),
-            [detected.diminishing_returns.evidence.clone(), detected.gate_a.evidence.clone()].concat(),
-        ),
-    };
-    // Whether to go on at all is then a person's to say.
-    let blocker = (reason == Reason::Blocked).then_some(Blocker::Person);
-    Condition { stage: Some(stage.to_owned()), detail, evidence, blocker, ..Condition::of(reason) }
+        let root = "the light findings that go on lie on young code, which has not settled".to_owned();
+        let rationale = format!("{} findings of the last rounds lie on young files", tail.young.len());
+        let suspected = self.suspects(&tail.young, tail.young_files.clone(), root, rationale);
+        Condition::suspected("young-tail", suspected, tail.evidence.clone())
+    }
+
+    fn suspects(&self, members: &[ItemId], files: Vec<RepoPath>, root: String, rationale: String) -> Suspected {
+        let urls = members.iter().filter_map(|id| self.memory.items.get(id)).map(Item::address).collect();
+        Suspected { files, urls, root, rationale, members: u32::try_from(members.len()).unwrap_or(u32::MAX) }
+    }
 }

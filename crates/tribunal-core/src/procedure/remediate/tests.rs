@@ -70,10 +70,10 @@ impl Play {
     fn fixes(self) -> Self {
         let Phase::Fixing(pass) = &self.state.phase else { panic!("{:?}", self.state.phase) };
         let made = |item: &Item| {
-            let made = FixOutcome::Made { commit: TIP.into(), summary: "Mend".into(), files: vec![], lines: 1 };
+            let made = FixOutcome::Made { commit: TIP.into(), summary: "Mend".into(), files: vec![], lines: 1, class: None };
             (item.id.clone(), made)
         };
-        let made = Made { outcomes: pass.leaders().map(made).collect(), tip: Some(TIP.into()) };
+        let made = Made { outcomes: pass.leaders().map(made).collect(), tip: Some(TIP.into()), rewrites: vec![] };
         self.told(Input::Fixed { made: Ok(made), spend: Spend::default() })
     }
 
@@ -395,10 +395,10 @@ fn a_single_pass_says_what_is_left() {
 #[test]
 fn a_refusal_waits_for_what_can_be_fixed() {
     let play = Play::watch().sees(seen(&[thread("a"), thread("b")])).decides(Decision::Address);
-    let made = FixOutcome::Made { commit: TIP.into(), summary: "Mend".into(), files: vec![], lines: 1 };
+    let made = FixOutcome::Made { commit: TIP.into(), summary: "Mend".into(), files: vec![], lines: 1, class: None };
     let refused = Refusal::Destructive { category: 3, path: "src/b.rs".into(), why: "a test goes".into() };
     let outcomes = [(thread("a").id, made), (thread("b").id, FixOutcome::Refused(refused))].into();
-    let made = Ok(Made { outcomes, tip: Some(TIP.into()) });
+    let made = Ok(Made { outcomes, tip: Some(TIP.into()), rewrites: vec![] });
     let play = play.told(Input::Fixed { made, spend: Spend::default() }).lands().answers().sees(seen(&[thread("b")]));
     assert_eq!((play.report().reason, play.report().resolved, play.report().cycles), (Reason::Blocked, 1, 1));
 }

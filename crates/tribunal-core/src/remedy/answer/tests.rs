@@ -1,6 +1,7 @@
 use super::*;
 use crate::feedback::item::{ItemId, Label, Voice};
 use crate::feedback::reviewer::summons;
+use crate::findings::about::About;
 use crate::pull::facts::{Account, AccountKind};
 use crate::remedy::end::End;
 use proptest::prelude::*;
@@ -18,6 +19,7 @@ pub fn item(voice: Voice, priority: Option<Priority>) -> Item {
         start_line: None,
         priority,
         finding: None,
+        about: About::default(),
         last_word: "1".into(),
         label: Label::Actionable,
         resolved: false,

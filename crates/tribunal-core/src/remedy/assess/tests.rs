@@ -1,5 +1,6 @@
 use super::*;
 use crate::feedback::item::Voice;
+use crate::findings::scale::Justification;
 use crate::remedy::answer::tests::item as make;
 
 const TEXT: &str = "def f(items):\n    for a in items:\n        for b in items:\n            go(a, b)\n";
@@ -16,6 +17,7 @@ fn said(id: &str, decision: Decision, evidence: &str, notes: &str) -> Assessment
         evidence: evidence.into(),
         notes: notes.into(),
         framing: None,
+        about: About::default(),
     }
 }
 
@@ -67,6 +69,18 @@ fn evidence_must_stand_in_the_file() {
     assert_eq!(run(vec![said("a", Decision::Defer, "def f(items):", "")], &[gone]).accepted[0].decision, Decision::Ask);
     let nowhere = Item { path: None, line: None, ..item("a") };
     assert_eq!(run(vec![said("a", Decision::Defer, "", "")], &[nowhere]).accepted[0].decision, Decision::Defer);
+}
+
+/// PR-120, PR-121: what kind of problem it is may be said, or left out; only plain words of it are kept.
+#[test]
+fn the_kind_of_problem_may_be_left_out() {
+    let bare = r#"{"item": "a", "decision": "ask", "rationale": "who knows"}"#;
+    assert!(serde_json::from_str::<Assessment>(bare).unwrap().about.is_empty());
+    let told = r#"{"item": "a", "decision": "ask", "rationale": "x", "about": {"slug": "Stale lease", "race": true, "nature": "hygiene"}}"#;
+    let admitted = run(vec![serde_json::from_str(told).unwrap()], &[item("a")]);
+    let about = &admitted.accepted[0].about;
+    assert_eq!((about.slug.as_deref(), about.race, about.nature), (Some("stale-lease"), true, Some(Justification::Hygiene)));
+    assert!(by_rules(&item("a"), true).about.is_empty());
 }
 
 /// WL-61: without a model only rules fix; the rest is asked or left.

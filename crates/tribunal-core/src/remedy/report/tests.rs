@@ -254,6 +254,7 @@ fn the_assessment_file() {
         evidence: "for a in items:".into(),
         notes: "use a set".into(),
         framing: None,
+        about: Default::default(),
     };
     let by = AssessedBy { number: 7, branch: "feature", agent: "rules", time: "2026-01-02T03:04:05Z", iteration: 1 };
     let page = assessment_md(&by, &[base], &[one]);

@@ -1,9 +1,8 @@
-//! Gate B, the convergence audit (PR-121 to PR-123): fixes of races that bring new races.
+//! Gate B, the convergence audit (PR-121): fixes of races that bring new races.
 
 use super::{History, Remembered, Signal, Touched};
-use crate::findings::race::{Damage, RaceTag, is_race};
+use crate::findings::race::is_race;
 use regex::Regex;
-use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
 
 const FIRST_ROUND: u32 = 3;
@@ -46,82 +45,4 @@ pub fn gate_b(history: &History) -> Signal {
         return Signal::default();
     }
     Signal::from_evidence(races.iter().map(|finding| format!("{} is a race on lines that a fix wrote", finding.name())).collect())
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum RaceVerdict {
-    Modify,
-    WontfixWithTemplate,
-    DeferFollowup,
-}
-
-/// What is known of one race in the audit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RaceCase {
-    pub asymmetric: bool,
-    pub tag: RaceTag,
-    /// Mending it would open another window.
-    pub fix_adds_race: bool,
-    /// Mending it needs something that the project does not have.
-    pub needs_infrastructure: bool,
-}
-
-/// PR-122, first match. What no row covers (a new window, no recovery) is mended: between two values the worse is taken (PR-68).
-pub fn race_verdict(case: RaceCase) -> RaceVerdict {
-    let light = match case.tag.damage {
-        Damage::DataLoss | Damage::Deadlock | Damage::Inconsistency => false,
-        Damage::Latency | Damage::Marginal => true,
-    };
-    if case.asymmetric || !light {
-        RaceVerdict::Modify
-    } else if case.needs_infrastructure {
-        RaceVerdict::DeferFollowup
-    } else if case.fix_adds_race && case.tag.recovers {
-        RaceVerdict::WontfixWithTemplate
-    } else {
-        RaceVerdict::Modify
-    }
-}
-
-/// Why a race is left in place (PR-123). Six fields; the text of the original says five.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Wontfix {
-    pub race_window: String,
-    pub precondition: String,
-    pub damage: String,
-    pub recovery_path: String,
-    pub asymmetric_check: String,
-    pub mitigation_cost: String,
-    #[serde(default)]
-    pub tracking: Option<String>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum TemplateStanding {
-    Valid,
-    /// Filled by whoever wrote the code: a proposal for somebody else.
-    Advisory,
-    Invalid(Vec<String>),
-}
-
-pub fn template_standing(template: &Wontfix, asymmetric: bool, filled_by_author: bool) -> TemplateStanding {
-    let fields = [
-        ("race window", &template.race_window),
-        ("precondition", &template.precondition),
-        ("damage", &template.damage),
-        ("recovery path", &template.recovery_path),
-        ("asymmetric check", &template.asymmetric_check),
-        ("mitigation cost", &template.mitigation_cost),
-    ];
-    let mut faults: Vec<String> =
-        fields.iter().filter(|(_, text)| text.trim().is_empty()).map(|(name, _)| format!("{name} is missing")).collect();
-    if asymmetric {
-        faults.push("an asymmetric race is always mended".to_owned());
-    }
-    match (faults.is_empty(), filled_by_author) {
-        (false, _) => TemplateStanding::Invalid(faults),
-        (true, true) => TemplateStanding::Advisory,
-        (true, false) => TemplateStanding::Valid,
-    }
 }

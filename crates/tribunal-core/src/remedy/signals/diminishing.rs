@@ -48,6 +48,6 @@ fn is_hygiene(finding: &Remembered) -> bool {
     match finding.nature {
         Some(Nature::Hygiene) => !finding.is_high(),
         Some(Nature::Historical | Nature::Precedent | Nature::Reachable | Nature::Asymmetric) => false,
-        None => finding.category.is_some() && !finding.is_high(),
+        None => finding.panel && finding.category.is_some() && !finding.is_high(),
     }
 }

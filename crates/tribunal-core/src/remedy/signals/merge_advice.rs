@@ -2,6 +2,8 @@
 
 use super::diminishing::diminishing_returns;
 use super::{History, Remembered};
+use crate::feedback::item::ItemId;
+use crate::ids::RepoPath;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -23,13 +25,50 @@ impl AdvisoryReason {
     }
 }
 
+/// What the advice rests on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Advice {
+    /// The light rest has its place.
+    BoundedTail {
+        home: String,
+    },
+    DiminishingReturns,
+    /// The rest is one idea, and has its place.
+    StructuralHome {
+        home: String,
+    },
+}
+
+impl Advice {
+    pub fn reason(&self) -> AdvisoryReason {
+        match self {
+            Advice::BoundedTail { .. } => AdvisoryReason::BoundedTail,
+            Advice::DiminishingReturns => AdvisoryReason::DiminishingReturns,
+            Advice::StructuralHome { .. } => AdvisoryReason::StructuralHome,
+        }
+    }
+
+    pub fn home(&self) -> Option<&str> {
+        match self {
+            Advice::BoundedTail { home } | Advice::StructuralHome { home } => Some(home),
+            Advice::DiminishingReturns => None,
+        }
+    }
+}
+
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MergeAdvice {
     pub fired: bool,
     pub evidence: Vec<String>,
-    pub reason: Option<AdvisoryReason>,
+    pub advice: Option<Advice>,
     /// The tail lies on young code, so it is a cluster in the making and no reason to merge (WL-92).
     pub reroute: bool,
+    /// What of the tail lies on young code, and where.
+    #[serde(default)]
+    pub young: Vec<ItemId>,
+    #[serde(default)]
+    pub young_files: Vec<RepoPath>,
 }
 
 /// How many rounds in a row may have brought nothing but tail before more of them is pointless.
@@ -44,24 +83,36 @@ pub fn merge_advice(history: &History) -> MergeAdvice {
         return MergeAdvice::default();
     }
     let tail = tail(history);
-    if let Some(young) = tail.iter().find(|finding| history.is_young(finding)) {
-        let evidence = vec![format!("{} is part of the tail, and its file is young", young.name())];
-        return MergeAdvice { evidence, reroute: true, ..MergeAdvice::default() };
+    let young: Vec<&Remembered> = tail.iter().filter(|finding| history.is_young(finding)).copied().collect();
+    if !young.is_empty() {
+        return rerouted(&young);
     }
     if let (Some(home), false) = (&standing.home, tail.is_empty()) {
         let framings: BTreeSet<Option<String>> = tail.iter().map(|finding| finding.framing_key()).collect();
         let one_idea = tail.len() >= 2 && framings.len() == 1 && !framings.contains(&None);
-        let reason = if one_idea { AdvisoryReason::StructuralHome } else { AdvisoryReason::BoundedTail };
         let evidence =
             vec![format!("the last {TAIL_ROUNDS} rounds brought only light findings"), format!("they are tracked in {home}")];
-        return MergeAdvice { fired: true, evidence, reason: Some(reason), reroute: false };
+        let home = home.clone();
+        let advice = if one_idea { Advice::StructuralHome { home } } else { Advice::BoundedTail { home } };
+        return MergeAdvice { fired: true, evidence, advice: Some(advice), ..MergeAdvice::default() };
     }
     let diminishing = diminishing_returns(history);
     MergeAdvice {
         fired: diminishing.fired,
         evidence: diminishing.evidence,
-        reason: diminishing.fired.then_some(AdvisoryReason::DiminishingReturns),
-        reroute: false,
+        advice: diminishing.fired.then_some(Advice::DiminishingReturns),
+        ..MergeAdvice::default()
+    }
+}
+
+fn rerouted(young: &[&Remembered]) -> MergeAdvice {
+    let files: BTreeSet<RepoPath> = young.iter().filter_map(|finding| finding.path.clone()).collect();
+    MergeAdvice {
+        evidence: young.iter().map(|finding| format!("{} is part of the tail, and its file is young", finding.name())).collect(),
+        reroute: true,
+        young: young.iter().map(|finding| finding.item.clone()).collect(),
+        young_files: files.into_iter().collect(),
+        ..MergeAdvice::default()
     }
 }
 

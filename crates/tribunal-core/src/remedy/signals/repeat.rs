@@ -49,10 +49,12 @@ pub fn exhausted(history: &History) -> Signal {
     Signal::from_evidence(evidence)
 }
 
+/// Where it was before and is now. Two threads of one round are two claims, however alike they are.
 fn rounds_of<'a>(history: &'a History, finding: &'a Remembered) -> impl Iterator<Item = (u32, &'a Remembered)> {
+    let now = history.last().map_or(0, |round| round.number);
     history
         .rounds
         .iter()
         .flat_map(|round| round.findings.iter().map(move |then| (round.number, then)))
-        .filter(|(_, then)| then.is_same(finding))
+        .filter(move |(round, then)| if *round == now { then.item == finding.item } else { then.is_same(finding) })
 }
