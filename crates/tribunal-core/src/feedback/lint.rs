@@ -9,6 +9,7 @@ mod replace;
 
 use super::item::{Item, ItemId, Label, Surface, Voice};
 use crate::diff::change::Change;
+use crate::findings::about::About;
 use crate::findings::anchor::fold;
 use crate::findings::key::sha256_hex;
 use crate::findings::scale::Priority;
@@ -198,6 +199,7 @@ fn item(result: &LintResult, path: &RepoPath, place: Option<&Place<'_>>, known: 
         start_line: None,
         priority: Some(result.priority),
         finding: None,
+        about: About::default(),
         last_word,
         label: Label::Actionable,
         answered: None,
