@@ -58,9 +58,22 @@ impl Runner {
     }
 }
 
+/// A job that has printed all it will.
+pub struct Failing {
+    runner: Runner,
+    state: Value,
+}
+
+impl Failing {
+    /// Says that it failed. To be said again when the server does not show it: what it says of a job that was just made may come after.
+    pub async fn tell(&self) {
+        self.runner.call("UpdateTask", &json!({ "state": self.state })).await;
+    }
+}
+
 impl GiteaPeer {
-    /// Takes the next job of a repository; it prints this and fails.
-    pub async fn fail_next_job(&self, path: &str, log: &str) {
+    /// Takes the next job of a repository, and has it print this.
+    pub async fn next_job(&self, path: &str, log: &str) -> Failing {
         let runner = Runner::register(self, path).await;
         let task = runner.take().await;
         let at = "2026-01-31T12:00:00Z";
@@ -73,6 +86,6 @@ impl GiteaPeer {
         }
         runner.call("UpdateLog", &json!({ "taskId": task, "index": index.to_string(), "rows": [], "noMore": true })).await;
         let state = json!({ "id": task, "result": "RESULT_FAILURE", "startedAt": at, "stoppedAt": "2026-01-31T12:00:03Z" });
-        runner.call("UpdateTask", &json!({ "state": state })).await;
+        Failing { runner, state }
     }
 }

@@ -30,6 +30,21 @@ impl GiteaStage {
     }
 }
 
+impl GiteaStage {
+    /// The first such check at a commit, if there comes one.
+    async fn check_at(&self, head: &Sha, is_it: impl Fn(&Check) -> bool) -> Option<Check> {
+        let bot = self.forge_as(Who::Bot);
+        for _ in 0..200 {
+            let checks = bot.checks(head).await.expect("checks");
+            if let Some(check) = checks.into_iter().find(&is_it) {
+                return Some(check);
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        None
+    }
+}
+
 pub fn login(who: Who) -> &'static str {
     match who {
         Who::Bot => BOT,
@@ -64,15 +79,15 @@ impl Stage for GiteaStage {
     async fn fail_job(&self, branch: &str, job: &str, log: &str) -> Option<(Sha, String)> {
         let file = format!(".gitea/workflows/{job}.yml");
         let head = self.push(branch, &[(&file, Some(&workflow(job)))], "a workflow").await;
-        self.peer.fail_next_job(&self.path, log).await;
-        let bot = self.forge_as(Who::Bot);
-        let has_failed = |check: &Check| check.state == CheckState::Failure && check.name.contains(job);
-        for _ in 0..100 {
-            let checks = bot.checks(&head).await.expect("checks");
-            if let Some(check) = checks.into_iter().find(has_failed) {
+        let is_it = |check: &Check| check.name.contains(job);
+        // What the server says of a job that it just made must not come after its end.
+        self.check_at(&head, is_it).await.expect("the job is made");
+        let failing = self.peer.next_job(&self.path, log).await;
+        for _ in 0..5 {
+            failing.tell().await;
+            if let Some(check) = self.check_at(&head, |check| is_it(check) && check.state == CheckState::Failure).await {
                 return Some((head, check.name));
             }
-            tokio::time::sleep(Duration::from_millis(50)).await;
         }
         panic!("the job {job} did not fail");
     }
