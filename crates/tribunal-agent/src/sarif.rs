@@ -9,10 +9,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 use tribunal_core::diff::change::Change;
+use tribunal_core::feedback::lint;
 use tribunal_core::findings::admit::DropReason;
 use tribunal_core::findings::report::{Claim, CleanCheck, Report};
 use tribunal_core::findings::role::Role;
-use tribunal_core::findings::scale::{Blast, Confidence, Justification, Severity};
+use tribunal_core::findings::scale::{Blast, Confidence, Justification, Priority, Severity};
 use tribunal_core::ids::{CategoryCode, RepoPath};
 
 pub struct SarifAgent<'a> {
@@ -28,12 +29,15 @@ struct Log {
 }
 
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct Run {
     tool: Tool,
     #[serde(default)]
     results: Option<Vec<LintResult>>,
     #[serde(default)]
     invocations: Vec<LintInvocation>,
+    #[serde(default)]
+    column_kind: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -103,6 +107,31 @@ struct LintResult {
     locations: Vec<Location>,
     #[serde(default)]
     suppressions: Option<Vec<serde_json::Value>>,
+    #[serde(default)]
+    fixes: Vec<LintFix>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct LintFix {
+    #[serde(default)]
+    artifact_changes: Vec<ArtifactChange>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ArtifactChange {
+    artifact_location: ArtifactLocation,
+    #[serde(default)]
+    replacements: Vec<Replacement>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Replacement {
+    deleted_region: Region,
+    #[serde(default)]
+    inserted_content: Option<Text>,
 }
 
 #[derive(Deserialize)]
@@ -131,6 +160,107 @@ struct ArtifactLocation {
 struct Region {
     start_line: Option<u32>,
     end_line: Option<u32>,
+    start_column: Option<u32>,
+    end_column: Option<u32>,
+    snippet: Option<Text>,
+}
+
+/// A log that can be relied upon: whole, and of a tool that looked.
+fn read(bytes: &[u8]) -> Result<Log, AgentFailure> {
+    let log: Log = serde_json::from_slice(crate::command::without_mark(bytes))
+        .map_err(|error| AgentFailure::Failed(format!("its output is not SARIF: {error}")))?;
+    if !log.version.starts_with("2.") {
+        return Err(AgentFailure::Failed(format!("it speaks SARIF {}, not 2.1.0", log.version)));
+    }
+    if log.runs.iter().any(|run| run.invocations.iter().any(|invocation| invocation.execution_successful == Some(false))) {
+        return Err(AgentFailure::Failed("the linter says that it did not finish".into()));
+    }
+    if log.runs.is_empty() || log.runs.iter().any(|run| run.results.is_none()) {
+        // In SARIF, no `results` at all means that the tool did not look.
+        return Err(AgentFailure::Failed("the linter gave no results, not even an empty list".into()));
+    }
+    Ok(log)
+}
+
+impl Run {
+    /// What nobody has suppressed.
+    fn standing(&self) -> impl Iterator<Item = &LintResult> {
+        self.results.iter().flatten().filter(|result| result.suppressions.as_ref().is_none_or(Vec::is_empty))
+    }
+
+    fn rule_of(&self, result: &LintResult) -> Option<&Rule> {
+        let rules = &self.tool.driver.rules;
+        let by_index = result.rule_index.and_then(|index| rules.get(index));
+        by_index.or_else(|| rules.iter().find(|rule| Some(&rule.id) == result.rule_id.as_ref()))
+    }
+}
+
+fn name_of(result: &LintResult, rule: Option<&Rule>) -> String {
+    result.rule_id.clone().or_else(|| rule.map(|rule| rule.id.clone())).unwrap_or_else(|| "result".into())
+}
+
+/// Every result that names a file, as feedback. Which of them speak of a change is for others to say.
+pub fn results(bytes: &[u8]) -> Result<Vec<lint::LintResult>, AgentFailure> {
+    let log = read(bytes)?;
+    Ok(log.runs.iter().flat_map(|run| run.standing().filter_map(|result| feedback(run, result))).collect())
+}
+
+fn feedback(run: &Run, result: &LintResult) -> Option<lint::LintResult> {
+    let place = result.locations.iter().find_map(|location| location.physical_location.as_ref())?;
+    let rule = run.rule_of(result);
+    let region = place.region.as_ref();
+    let lines = region.and_then(|region| Some((region.start_line?, region.end_line.or(region.start_line)?)));
+    let (severity, _) = weight(result, rule);
+    let level = result.level.as_deref().or_else(|| rule?.default_configuration.as_ref()?.level.as_deref());
+    let help =
+        rule.and_then(|rule| rule.help.as_ref().or(rule.short_description.as_ref())).map(|text| first_sentence(&text.text));
+    let message = first_sentence(&result.message.text);
+    let message = match help.filter(|help| !help.is_empty() && *help != message) {
+        Some(help) => format!("{message}\n\n{help}"),
+        None => message,
+    };
+    Some(lint::LintResult {
+        tool: run.tool.driver.name.clone(),
+        rule: name_of(result, rule),
+        path: written_path(&place.artifact_location.uri),
+        lines,
+        priority: match (severity, level) {
+            (Severity::Blocker, _) => Priority::P0,
+            (_, Some("error")) => Priority::P1,
+            (_, Some("note" | "none")) => Priority::P3,
+            _ => Priority::P2,
+        },
+        message,
+        snippet: region
+            .and_then(|region| region.snippet.as_ref())
+            .map(|text| text.text.clone())
+            .filter(|text| !text.trim().is_empty()),
+        fix: result.fixes.first().map(|fix| replaces(run, fix, &place.artifact_location.uri)).unwrap_or_default(),
+    })
+}
+
+/// The first of a result's fixes, if it stays in the file; one that needs other files is no simple one.
+fn replaces(run: &Run, fix: &LintFix, uri: &str) -> Vec<lint::Replace> {
+    let [change] = fix.artifact_changes.as_slice() else { return Vec::new() };
+    if change.artifact_location.uri != uri {
+        return Vec::new();
+    }
+    let utf16 = run.column_kind.as_deref() != Some("unicodeCodePoints");
+    let all = change.replacements.iter().map(|replacement| {
+        let region = &replacement.deleted_region;
+        let line = region.start_line?;
+        let from = lint::Spot { line, column: region.start_column };
+        let to = lint::Spot { line: region.end_line.unwrap_or(line), column: region.end_column };
+        let text = replacement.inserted_content.as_ref().map(|content| content.text.clone()).unwrap_or_default();
+        Some(lint::Replace { from, to, text, utf16 })
+    });
+    // Half a fix is none.
+    all.collect::<Option<Vec<_>>>().unwrap_or_default()
+}
+
+/// As the tool names it, with slashes.
+fn written_path(uri: &str) -> String {
+    percent_decode(uri.strip_prefix("file://").unwrap_or(uri)).replace('\\', "/")
 }
 
 impl SarifAgent<'_> {
@@ -162,22 +292,11 @@ impl SarifAgent<'_> {
 
     /// Claims for results on lines that the change added. `root` is what absolute paths are relative to.
     pub fn report(&self, role: &Role, bytes: &[u8], change: &Change, root: Option<&Path>) -> Result<Report, AgentFailure> {
-        let log: Log = serde_json::from_slice(crate::command::without_mark(bytes))
-            .map_err(|error| AgentFailure::Failed(format!("its output is not SARIF: {error}")))?;
-        if !log.version.starts_with("2.") {
-            return Err(AgentFailure::Failed(format!("it speaks SARIF {}, not 2.1.0", log.version)));
-        }
-        if log.runs.iter().any(|run| run.invocations.iter().any(|invocation| invocation.execution_successful == Some(false))) {
-            return Err(AgentFailure::Failed("the linter says that it did not finish".into()));
-        }
-        if log.runs.is_empty() || log.runs.iter().any(|run| run.results.is_none()) {
-            // In SARIF, no `results` at all means that the tool did not look.
-            return Err(AgentFailure::Failed("the linter gave no results, not even an empty list".into()));
-        }
+        let log = read(bytes)?;
         let mut report = Report::default();
         let mut count = 0;
         for run in &log.runs {
-            for result in run.results.iter().flatten().filter(|result| result.suppressions.as_ref().is_none_or(Vec::is_empty)) {
+            for result in run.standing() {
                 count += 1;
                 match self.claim(role, run, result, change, root) {
                     Ok(claim) => report.findings.push(claim),
@@ -230,11 +349,8 @@ impl SarifAgent<'_> {
             .filter(|line| line.new_line.is_some_and(|line| (start..=end).contains(&line)))
             .map(|line| line.text.as_str())
             .collect();
-        let rule = result
-            .rule_index
-            .and_then(|index| run.tool.driver.rules.get(index))
-            .or_else(|| run.tool.driver.rules.iter().find(|rule| Some(&rule.id) == result.rule_id.as_ref()));
-        let id = result.rule_id.clone().or_else(|| rule.map(|rule| rule.id.clone())).unwrap_or_else(|| "result".into());
+        let rule = run.rule_of(result);
+        let id = name_of(result, rule);
         let (severity, justification) = weight(result, rule);
         Ok(Claim {
             category: self.category_of(&id, role).ok_or(DropReason::NotOwned)?,
@@ -390,6 +506,32 @@ mod tests {
         let agent = SarifAgent { category: None, categories: &BTreeMap::new() };
         let report = agent.report(&built_in_roles().unwrap()[0], text.as_bytes(), &change, None).unwrap();
         assert_eq!(report.findings.len(), 1);
+    }
+
+    /// Issue 6: every standing result with its place, its weight and its fix.
+    #[test]
+    fn results_are_read_as_feedback() {
+        let region =
+            |line: u32, from: u32, to: u32| serde_json::json!({ "startLine": line, "startColumn": from, "endColumn": to });
+        let place = |uri: &str, region: serde_json::Value| serde_json::json!([{ "physicalLocation": { "artifactLocation": { "uri": uri }, "region": region } }]);
+        let fix = |uri: &str| {
+            serde_json::json!([{ "artifactChanges": [{ "artifactLocation": { "uri": uri },
+            "replacements": [{ "deletedRegion": region(3, 5, 7), "insertedContent": { "text": "is" } }] }] }])
+        };
+        let log = serde_json::json!({ "version": "2.1.0", "runs": [{
+            "tool": { "driver": { "name": "lint", "rules": [{ "id": "L1", "help": { "text": "Do this.\n\nLong." } }] } },
+            "columnKind": "unicodeCodePoints",
+            "results": [
+                { "ruleId": "L1", "level": "error", "message": { "text": "Wrong." }, "locations": place("src/a%20b.py", region(3, 5, 7)), "fixes": fix("src/a%20b.py") },
+                { "ruleIndex": 0, "level": "note", "message": { "text": "Wrong." }, "locations": place("file:///w/b.py", serde_json::json!({})), "fixes": fix("c.py") },
+                { "ruleId": "L1", "message": { "text": "Hidden." }, "locations": place("a.py", region(1, 1, 1)), "suppressions": [{ "kind": "inSource" }] },
+                { "ruleId": "L1", "message": { "text": "Nowhere." } },
+            ] }] });
+        let read = results(log.to_string().as_bytes()).unwrap();
+        let seen: Vec<_> = read.iter().map(|one| (one.path.as_str(), one.lines, one.priority, one.fix.len())).collect();
+        assert_eq!(seen, [("src/a b.py", Some((3, 3)), Priority::P1, 1), ("/w/b.py", None, Priority::P3, 0)]);
+        assert_eq!((read[0].message.as_str(), read[1].rule.as_str(), read[0].fix[0].utf16), ("Wrong.\n\nDo this.", "L1", false));
+        assert!(results(b"{}").is_err() && results(b"").is_err());
     }
 
     /// Design rule 8: an answer without results is no clean bill.

@@ -9,6 +9,8 @@ pub mod dedup;
 pub mod gather;
 pub mod injection;
 pub mod item;
+pub mod lint;
+pub mod log;
 pub mod reviewer;
 pub mod settle;
 pub mod words;

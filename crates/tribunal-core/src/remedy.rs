@@ -12,6 +12,7 @@ pub mod edits;
 pub mod end;
 pub mod ladder;
 pub mod patch;
+pub mod record;
 pub mod report;
 pub mod rewrite;
 pub mod signals;

@@ -9,9 +9,10 @@ use std::process::Command;
 use std::sync::Arc;
 use tempfile::TempDir;
 use tribunal_core::findings::anchor::Side;
-use tribunal_core::pull::facts::{Account, AccountKind};
+use tribunal_core::ids::Sha;
+use tribunal_core::pull::facts::{Account, AccountKind, CheckState};
 use tribunal_core::pull::place::ForgeKind;
-use tribunal_core::pull::talk::{NewComment, NewReview, ReviewEvent};
+use tribunal_core::pull::talk::{NewComment, NewReview, NewStatus, ReviewEvent};
 use tribunal_engine::local_book::LedgerBook;
 use tribunal_forge::git::Repository;
 use tribunal_forge::local::Local;
@@ -80,6 +81,13 @@ impl Stage for LocalStage {
 
     fn checkout(&self) -> &Checkout {
         &self.checkout
+    }
+
+    async fn fail_job(&self, branch: &str, job: &str, log: &str) -> Option<(Sha, String)> {
+        let head = self.repository.commit(&format!("refs/heads/{branch}")).unwrap();
+        let status = NewStatus { context: job.to_owned(), state: CheckState::Failure, description: "it fails".into(), url: None };
+        self.local(Who::Maintainer).put_status(&head, &status, Some(log)).await.unwrap();
+        Some((head, job.to_owned()))
     }
 
     async fn leave_pending(&self, number: u64, path: &str, line: u32, body: &str) -> bool {

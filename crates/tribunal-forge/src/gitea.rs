@@ -7,6 +7,7 @@
 mod checks;
 mod discuss;
 mod issues;
+mod logs;
 mod merge;
 mod probe;
 mod react;

@@ -8,6 +8,7 @@ mod checks;
 pub mod graphql;
 mod identity;
 mod issues;
+mod logs;
 mod merge;
 mod read;
 mod review;
@@ -59,6 +60,8 @@ impl Settings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Phase {
     Read,
+    /// Logs of workflows want a right that reviewing does not, and that an App may have been given or not.
+    Logs,
     Publish,
     Merge,
 }

@@ -8,3 +8,4 @@ pub mod cache;
 pub mod client;
 pub mod pace;
 pub mod shelf;
+pub mod tail;

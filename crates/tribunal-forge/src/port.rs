@@ -87,6 +87,8 @@ pub trait CheckCommit: Send + Sync {
     /// The latest of each name, statuses and check runs together.
     async fn checks(&self, sha: &Sha) -> Answered<Vec<Check>>;
     async fn set_status(&self, sha: &Sha, status: &NewStatus) -> Answered<()>;
+    /// The end of what a check printed, and what its run says of itself. Nothing where the forge keeps none of it, or no more.
+    async fn check_log(&self, check: &Check) -> Answered<Option<String>>;
     async fn check_run(&self, sha: &Sha, run: &NewCheckRun) -> Answered<()>;
 }
 
@@ -117,6 +119,15 @@ pub trait Issues: Send + Sync {
 pub trait React: Send + Sync {
     async fn reactions(&self, number: u64, target: &ReactionTarget) -> Answered<Vec<Reaction>>;
     async fn react(&self, number: u64, target: &ReactionTarget, emoji: Emoji) -> Answered<()>;
+}
+
+/// A log that is not there, or not any more, is no fault.
+pub(crate) fn or_none(read: Answered<Vec<u8>>) -> Answered<Option<String>> {
+    match read {
+        Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
+        Err(ForgeFault::NotFound { .. } | ForgeFault::Refused { status: 410, .. }) => Ok(None),
+        Err(fault) => Err(fault),
+    }
 }
 
 /// A forge, whole.

@@ -7,7 +7,7 @@ mod quirks;
 #[path = "forgejo/stage.rs"]
 mod stage;
 
-use fake_forgejo::{Contract, PATHS};
+use fake_forgejo::{Contract, PATHS, SINCE_17};
 use forge_conformance::run;
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ async fn forgejo_does_what_every_forge_does() {
 #[test]
 fn every_route_of_the_fake_is_one_of_forgejo() {
     let contract = Contract::published();
-    for (path, methods) in PATHS {
+    for (path, methods) in PATHS.into_iter().chain(SINCE_17) {
         for method in methods {
             assert!(contract.has_route(path, method), "{method} {path}");
         }

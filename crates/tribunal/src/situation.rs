@@ -260,6 +260,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("ledger-failed", "The ledger could not be read or written, for instance because the disk is full."),
     ("ledger-damaged", "The ledger is no database any more. What it held is lost; removing it makes room for a new one."),
     ("retargeted", "The pull request is not against the branch that it was expected to be against."),
+    ("bad-sarif", "A SARIF file that shall be feedback is not there, or is no SARIF of a linter that finished."),
     ("unfinished-loop", "Another loop on the same pull request was begun and not finished."),
     ("two-copies", "Another Tribunal is working on the same change."),
     ("unknown-run", "The ledger has no such run."),

@@ -36,6 +36,12 @@ mod forges {
                 a_rehearsal,
                 a_round_of_answers,
                 waiting_for_reviewers,
+                a_log_is_read,
+                a_hostile_log,
+                lints_are_fixed,
+                a_linter_wakes_it_up,
+                a_record_of_what_is_deferred,
+                pages_of_respond,
             );
         };
         ($town:ident: $($name:ident),* $(,)?) => {
@@ -61,8 +67,11 @@ mod forges {
     mod stories {
         pub use super::loops::agents::*;
         pub use super::loops::answers::*;
+        pub use super::loops::lints::*;
+        pub use super::loops::records::*;
         pub use super::loops::remedies::*;
         pub use super::loops::safety::*;
+        pub use super::loops::sources::*;
         pub use super::story::*;
     }
 }

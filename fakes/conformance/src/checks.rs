@@ -55,7 +55,7 @@ listed! {
         many_threads_are_all_there,
         a_later_head_does_not_mix_threads,
         a_thread_outlives_its_line;
-    statuses: the_latest_of_each_name_counts, many_statuses_are_all_there;
+    statuses: the_latest_of_each_name_counts, many_statuses_are_all_there, a_failed_job_leaves_its_log;
     issues: an_issue_is_made_found_and_closed, labels_are_put_on_and_taken_off, reactions_are_counted_by_person;
     abilities:
         a_review_and_its_comments_are_one,
@@ -84,5 +84,6 @@ pub fn tried_by(capability: Capability) -> Option<&'static str> {
         Capability::GuardedMerge => Some("merge::another_head_is_not_merged"),
         Capability::UpdateBranch => Some("merge::a_branch_is_brought_up_to_date"),
         Capability::Issues => Some("issues::an_issue_is_made_found_and_closed"),
+        Capability::CheckLogs => Some("statuses::a_failed_job_leaves_its_log"),
     }
 }

@@ -79,6 +79,13 @@ pub trait Stage: Send + Sync {
         None
     }
 
+    /// Has the forge's own CI fail at the head of a branch: a job of this name, which printed this. A workflow may have to be committed
+    /// for it. Gives the head, and the name of the check. Nothing: this forge has no CI.
+    async fn fail_job(&self, branch: &str, job: &str, log: &str) -> Option<(Sha, String)> {
+        let _ = (branch, job, log);
+        None
+    }
+
     /// Many comments of the author, by whatever way is quick.
     async fn seed_comments(&self, number: u64, count: usize) {
         let author = self.forge_as(Who::Author);

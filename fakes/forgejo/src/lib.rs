@@ -6,6 +6,7 @@ mod call;
 mod comments;
 mod contract;
 mod issues;
+mod jobs;
 mod merging;
 mod paths;
 mod pulls;
@@ -16,6 +17,6 @@ mod state;
 mod statuses;
 
 pub use contract::Contract;
-pub use paths::PATHS;
+pub use paths::{PATHS, SINCE_17};
 pub use site::Forgejo;
 pub use state::{Quirk, Rules};

@@ -30,3 +30,10 @@ pub const PATHS: [(&str, &[&str]); 28] = [
     ("/repos/{owner}/{repo}/issues/comments/{id}", &["get", "patch", "delete"]),
     ("/repos/{owner}/{repo}/issues/comments/{id}/reactions", &["get", "post"]),
 ];
+
+/// Routes that a server has from version 17 on.
+pub const SINCE_17: [(&str, &[&str]); 3] = [
+    ("/repos/{owner}/{repo}/actions/runs", &["get"]),
+    ("/repos/{owner}/{repo}/actions/runs/{run_id}/jobs", &["get"]),
+    ("/repos/{owner}/{repo}/actions/jobs/{job_id}/logs", &["get"]),
+];

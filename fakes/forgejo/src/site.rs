@@ -1,9 +1,9 @@
 //! Which call goes where.
 
 use crate::call::{Call, forbidden, not_found, refuse};
-use crate::paths::PATHS;
+use crate::paths::{PATHS, SINCE_17};
 use crate::state::{Quirk, Rules, State};
-use crate::{comments, issues, merging, pulls, reviews, shape, statuses};
+use crate::{comments, issues, jobs, merging, pulls, reviews, shape, statuses};
 use fake_forge_base::{Base, Level, Reply, Request, Site};
 use serde_json::{Value, json};
 
@@ -93,6 +93,7 @@ fn in_repository(state: &mut State, call: &mut Call<'_>, rest: &[&str]) -> Optio
         ("GET", ["commits", name, "status"]) => statuses::combined(state, call, name),
         ("POST", ["statuses", sha]) => statuses::set(state, call, sha),
         ("GET", ["statuses", sha]) | ("GET", ["commits", sha, "statuses"]) => statuses::list(state, call, sha),
+        ("GET", ["actions", rest @ ..]) if release(&state.rules) >= Some(17) => return jobs::answer(state, call, rest),
         ("GET", ["pulls"]) => pulls::list(state, call),
         ("POST", ["pulls"]) => pulls::create(state, call),
         (_, ["pulls", number, rest @ ..]) => {
@@ -144,12 +145,13 @@ fn of_issue(state: &mut State, call: &mut Call<'_>, key: (u64, u64), method: &st
 /// What the server says about itself: its routes, and which fields a comment may have.
 fn description(rules: &Rules) -> Value {
     let mut paths = serde_json::Map::new();
-    for (path, methods) in PATHS {
+    let release = release(rules);
+    let later = SINCE_17.into_iter().filter(|_| release >= Some(17));
+    for (path, methods) in PATHS.into_iter().chain(later) {
         let methods: serde_json::Map<String, Value> = methods.iter().map(|method| ((*method).to_owned(), json!({}))).collect();
-        paths.insert((*path).to_owned(), Value::Object(methods));
+        paths.insert(path.to_owned(), Value::Object(methods));
     }
     let mut comment = json!({ "body": {}, "path": {}, "new_position": {}, "old_position": {} });
-    let release = rules.version.split('.').next().and_then(|number| number.parse::<u32>().ok());
     if release >= Some(16) {
         comment["extra_lines_count"] = json!({});
     }
@@ -159,6 +161,10 @@ fn description(rules: &Rules) -> Value {
         "paths": paths,
         "definitions": { "CreatePullReviewComment": { "properties": comment } },
     })
+}
+
+fn release(rules: &Rules) -> Option<u32> {
+    rules.version.split(['.', '-']).next()?.parse().ok()
 }
 
 /// Rights go by the first word of the route: comments, labels and reactions of a pull request are issues.

@@ -159,6 +159,18 @@ pub struct Status {
     pub created_at: String,
 }
 
+/// A job of a workflow's run: the run has a number of its own in each repository, the job a place in the run.
+#[derive(Debug, Clone)]
+pub struct Job {
+    pub id: u64,
+    pub project: u64,
+    pub run: u64,
+    pub run_number: u64,
+    pub place: u64,
+    pub name: String,
+    pub log: String,
+}
+
 #[derive(Debug, Default)]
 pub struct State {
     pub rules: Rules,
@@ -166,6 +178,7 @@ pub struct State {
     pub issues: BTreeMap<(u64, u64), Issue>,
     pub labels: Vec<Label>,
     pub statuses: Vec<Status>,
+    pub jobs: Vec<Job>,
 }
 
 impl State {

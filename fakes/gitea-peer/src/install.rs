@@ -79,7 +79,7 @@ LEVEL = Warn
 ENABLED = false
 
 [actions]
-ENABLED = false
+ENABLED = true
 "
         )
     }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod install;
+mod runner;
 mod seed;
 mod server;
 mod stage;

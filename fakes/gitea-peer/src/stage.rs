@@ -1,11 +1,15 @@
 //! The real server as a stage of the conformance suite.
 
+use crate::runner::workflow;
 use crate::server::{AUTHOR, BOT, GiteaPeer, MAINTAINER, STRANGER};
 use async_trait::async_trait;
 use forge_conformance::{Checkout, Stage, Who};
 use reqwest::Method;
 use serde_json::json;
 use std::sync::Arc;
+use std::time::Duration;
+use tribunal_core::ids::Sha;
+use tribunal_core::pull::facts::{Check, CheckState};
 use tribunal_core::pull::place::ForgeKind;
 use tribunal_forge::port::Forge;
 
@@ -55,6 +59,22 @@ impl Stage for GiteaStage {
         let review = json!({ "body": "half a review", "comments": comments });
         self.peer.api(BOT, Method::POST, &format!("/repos/{}/pulls/{number}/reviews", self.path), Some(review)).await;
         true
+    }
+
+    async fn fail_job(&self, branch: &str, job: &str, log: &str) -> Option<(Sha, String)> {
+        let file = format!(".gitea/workflows/{job}.yml");
+        let head = self.push(branch, &[(&file, Some(&workflow(job)))], "a workflow").await;
+        self.peer.fail_next_job(&self.path, log).await;
+        let bot = self.forge_as(Who::Bot);
+        let has_failed = |check: &Check| check.state == CheckState::Failure && check.name.contains(job);
+        for _ in 0..100 {
+            let checks = bot.checks(&head).await.expect("checks");
+            if let Some(check) = checks.into_iter().find(has_failed) {
+                return Some((head, check.name));
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        panic!("the job {job} did not fail");
     }
 
     async fn open_pull_from_fork(&self, is_lost: bool) -> Option<u64> {

@@ -107,7 +107,7 @@ pub fn access_token(site: &Site, base: &mut Base, request: &Request, id: u64) ->
         let level = level.as_str().unwrap_or_default();
         let granted = site.app_permissions.iter().any(|(known, most)| known == name && rank(level) <= rank(most));
         if !granted {
-            return unprocessable("The permissions requested are not granted to this installation.");
+            return refuse(422, "The permissions requested are not granted to this installation.");
         }
         scopes.insert(format!("{name}={level}"));
     }

@@ -1,11 +1,11 @@
 //! Statuses and check runs.
 
 use crate::Base;
-use crate::model::{CheckRun, Status};
+use crate::model::{CheckRun, Job, Status};
 use crate::route::{Visit, invalid, refuse, unprocessable};
 use crate::site::Site;
 use crate::view;
-use fake_forge_base::{Level, Reply};
+use fake_forge_base::{Level, Reply, Request};
 use serde_json::Value;
 
 type Answered = Result<Reply, Reply>;
@@ -81,11 +81,71 @@ pub fn create_run(site: &mut Site, base: &mut Base, visit: &Visit<'_>) -> Answer
         summary: None,
         annotations: Vec::new(),
         started_at: base.clock.tick(),
+        job: None,
     };
     fill(&mut run, &visit.body)?;
     let shown = view::check_run(base, &visit.project, &run);
     site.world.runs.push(run);
     Ok(Reply::json(201, &shown))
+}
+
+impl Site {
+    /// A job of a workflow fails at a commit, and has printed this.
+    pub fn fail_job(&mut self, base: &mut Base, project: &str, sha: &str, name: &str, log: &str) {
+        let (id, run) = (base.ids.fresh(), base.ids.fresh());
+        let page = format!("{}/{project}/actions/runs/{run}/job/{id}", base.url);
+        let annotation = serde_json::json!({
+            "path": ".github", "start_line": 1, "end_line": 1, "annotation_level": "failure",
+            "message": "Process completed with exit code 1.",
+        });
+        self.world.runs.push(CheckRun {
+            id,
+            sha: sha.to_owned(),
+            name: name.to_owned(),
+            status: "completed".into(),
+            conclusion: Some("failure".into()),
+            title: None,
+            summary: None,
+            annotations: vec![annotation],
+            started_at: base.clock.tick(),
+            job: Some(Job { page, log: log.to_owned() }),
+        });
+    }
+}
+
+fn run_of(site: &Site, id: u64) -> Result<&CheckRun, Reply> {
+    site.world.runs.iter().find(|run| run.id == id).ok_or_else(|| refuse(404, "Not Found"))
+}
+
+pub fn one_run(site: &Site, base: &Base, visit: &Visit<'_>, id: u64) -> Answered {
+    visit.may(base, Level::Read, "checks=read")?;
+    Ok(Reply::json(200, &view::check_run(base, &visit.project, run_of(site, id)?)))
+}
+
+pub fn annotations(site: &Site, base: &Base, visit: &Visit<'_>, id: u64) -> Answered {
+    visit.may(base, Level::Read, "checks=read")?;
+    let run = run_of(site, id)?;
+    let shown = run.annotations.iter().map(|annotation| view::annotation(base, &visit.project, run, annotation)).collect();
+    Ok(crate::route::list(base, visit.request, shown))
+}
+
+/// A log lies on another host, at an address that is good for a minute.
+pub fn job_log(site: &Site, base: &Base, visit: &Visit<'_>, id: u64) -> Answered {
+    visit.may(base, Level::Read, "actions=read")?;
+    run_of(site, id)?.job.as_ref().ok_or_else(|| refuse(404, "Not Found"))?;
+    let elsewhere = base.url.replace("127.0.0.1", "localhost");
+    Ok(Reply::empty(302).header("location", &format!("{elsewhere}/signed-logs/{id}?sig=good-for-a-minute")))
+}
+
+/// The other host: whoever shows it a token is refused, as the real one does.
+pub fn signed_log(site: &Site, request: &Request, id: u64) -> Reply {
+    if request.header("authorization").is_some() || request.query_value("sig").is_none() {
+        return Reply::text(400, "InvalidAuthenticationInfo");
+    }
+    match run_of(site, id).ok().and_then(|run| run.job.as_ref()) {
+        Some(job) => Reply::text(200, &job.log),
+        None => Reply::text(404, "BlobNotFound"),
+    }
 }
 
 pub fn update_run(site: &mut Site, base: &mut Base, visit: &Visit<'_>, id: u64) -> Answered {

@@ -216,7 +216,7 @@ fn checks(site: &Site, base: &Base, variables: &Value, caller: &Caller) -> Reply
         .map(|run| {
             json!({
                 "__typename": "CheckRun", "databaseId": run.id, "name": run.name, "status": run.status.to_uppercase(),
-                "conclusion": run.conclusion.as_ref().map(|word| word.to_uppercase()), "title": run.title, "detailsUrl": null,
+                "conclusion": run.conclusion.as_ref().map(|word| word.to_uppercase()), "title": run.title, "detailsUrl": run.job.as_ref().map(|job| &job.page),
                 "startedAt": run.started_at,
             })
         })

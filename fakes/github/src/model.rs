@@ -127,6 +127,14 @@ pub struct CheckRun {
     pub summary: Option<String>,
     pub annotations: Vec<Value>,
     pub started_at: String,
+    /// The page of the job that it is, and what that printed.
+    pub job: Option<Job>,
+}
+
+#[derive(Debug, Clone)]
+pub struct Job {
+    pub page: String,
+    pub log: String,
 }
 
 /// What a reaction stands on.

@@ -73,6 +73,7 @@ fn decide(site: &mut Site, base: &mut Base, request: &Request) -> Option<Reply> 
                 Err(reply) => reply,
             });
         }
+        ["signed-logs", id] => return Some(checks::signed_log(site, request, id.parse().ok()?)),
         ["api", "v3", rest @ ..] => rest,
         _ => return None,
     };
@@ -156,6 +157,9 @@ fn within(site: &mut Site, base: &mut Base, visit: &Visit<'_>, path: &[&str]) ->
         (_, ["issues", n, "reactions"]) => talk::reactions(site, base, visit, &crate::model::Liked::Issue((id, number(n)?)))?,
         ("POST", ["statuses", sha]) => checks::set_status(site, base, visit, sha),
         ("POST", ["check-runs"]) => checks::create_run(site, base, visit),
+        ("GET", ["check-runs", run]) => checks::one_run(site, base, visit, number(run)?),
+        ("GET", ["check-runs", run, "annotations"]) => checks::annotations(site, base, visit, number(run)?),
+        ("GET", ["actions", "jobs", job, "logs"]) => checks::job_log(site, base, visit, number(job)?),
         ("PATCH", ["check-runs", run]) => checks::update_run(site, base, visit, number(run)?),
         ("GET", ["collaborators", login, "permission"]) => issues::permission(base, visit, login),
         _ => return None,

@@ -8,7 +8,7 @@ use crate::model::Key;
 use crate::site::Site;
 pub use repository::{repository, whole_repository};
 use serde_json::{Value, json};
-pub use talk::{check_run, comment, liking, note, review, status};
+pub use talk::{annotation, check_run, comment, liking, note, review, status};
 
 /// What hangs below a user's address, field by field.
 const OF_USER: [&str; 10] = [

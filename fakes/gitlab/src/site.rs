@@ -1,9 +1,9 @@
 //! Which call goes where.
 
 use crate::call::{Call, forbidden, not_found, unauthorized};
-use crate::state::{Quirk, Rules, State};
+use crate::state::{Quirk, Rules, State, Status};
 use crate::{drafts, issues, merging, notes, people, requests, statuses};
-use fake_forge_base::{Base, Level, Reply, Request, Site};
+use fake_forge_base::{Base, Level, Reply, Request, Site, User};
 use serde_json::json;
 
 /// A GitLab with any number of projects.
@@ -24,6 +24,22 @@ impl GitLab {
     /// Takes up what a test committed past the server.
     pub fn look(&mut self, base: &mut Base<Quirk>) {
         requests::catch_up(&mut self.state, base);
+    }
+
+    /// A job of a pipeline fails at a commit, and has printed this.
+    pub fn fail_job(&mut self, base: &mut Base<Quirk>, path: &str, sha: &str, name: &str, log: &str, by: &User) {
+        let (id, project) = (base.ids.fresh(), base.project(path).expect("a project").id);
+        self.state.statuses.push(Status {
+            id,
+            project,
+            sha: sha.to_owned(),
+            name: name.to_owned(),
+            state: "failed".into(),
+            description: None,
+            target_url: Some(format!("{}/{path}/-/jobs/{id}", base.url)),
+            author: by.clone(),
+            log: Some(log.to_owned()),
+        });
     }
 
     /// Something else than a conflict or a draft holds a request up: `ci_still_running`, `not_approved`.
@@ -83,6 +99,7 @@ impl GitLab {
             ("GET", ["members", "all", id]) => Some(people::member(call, id)),
             ("GET", ["repository", "branches", name]) => Some(requests::branch(call, name)),
             ("GET", ["repository", "commits", sha, "statuses"]) => Some(statuses::list(state, call, sha)),
+            ("GET", ["jobs", id, "trace"]) => Some(statuses::trace(state, call, id)),
             ("POST", ["statuses", sha]) => Some(statuses::set(state, call, sha)),
             ("GET", ["merge_requests"]) => Some(requests::list(state, call)),
             ("POST", ["merge_requests"]) => Some(requests::create(state, call)),

@@ -195,6 +195,8 @@ pub struct Status {
     pub description: Option<String>,
     pub target_url: Option<String>,
     pub author: User,
+    /// What it printed, if it is a job of a pipeline.
+    pub log: Option<String>,
 }
 
 #[derive(Debug, Default)]

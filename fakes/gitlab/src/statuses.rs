@@ -18,6 +18,15 @@ pub fn list(state: &State, call: &mut Call<'_>, sha: &str) -> Reply {
     call.paged(items)
 }
 
+/// What a job printed. A status that somebody set is none.
+pub fn trace(state: &State, call: &Call<'_>, id: &str) -> Reply {
+    let job = state.statuses.iter().find(|status| status.project == call.project && status.id.to_string() == id);
+    match job.and_then(|job| job.log.as_deref()) {
+        Some(log) => Reply::text(200, log),
+        None => not_found("Not Found"),
+    }
+}
+
 pub fn set(state: &mut State, call: &mut Call<'_>, sha: &str) -> Reply {
     if call.level() < Level::Write {
         return forbidden();
@@ -51,8 +60,17 @@ pub fn set(state: &mut State, call: &mut Call<'_>, sha: &str) -> Reply {
         }
         None => {
             let id = call.base.ids.fresh();
-            let made =
-                Status { id, project, sha: sha.clone(), name: name.clone(), state: wanted, description, target_url, author };
+            let made = Status {
+                id,
+                project,
+                sha: sha.clone(),
+                name: name.clone(),
+                state: wanted,
+                description,
+                target_url,
+                author,
+                log: None,
+            };
             state.statuses.push(made.clone());
             made
         }

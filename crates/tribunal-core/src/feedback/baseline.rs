@@ -61,6 +61,13 @@ impl Baseline {
         }
     }
 
+    /// The same, with what else is looked at beside the forge: files of linters, each with its version.
+    #[must_use]
+    pub fn with_failing(mut self, more: impl IntoIterator<Item = String>) -> Baseline {
+        self.failing.extend(more);
+        self
+    }
+
     /// The same, after we pushed: our own commit is no news.
     pub fn at_head(self, head: Sha) -> Baseline {
         Baseline { head, ..self }

@@ -81,7 +81,7 @@ pub fn gather(said: &Said<'_>) -> Gathered {
 }
 
 /// Did it fail, and is it not our own word about the review?
-pub(super) fn has_failed(check: &Check) -> bool {
+pub fn has_failed(check: &Check) -> bool {
     check.name != CONTEXT && matches!(check.state, CheckState::Failure | CheckState::Error)
 }
 

@@ -65,6 +65,17 @@ pub fn scan(text: &str) -> Option<Suspicion> {
     plainly(&shown).or_else(|| in_disguise(&text, &shown)).or_else(|| in_comments(&text)).or_else(|| encoded(&text))
 }
 
+/// The same for the log of a check. Logs are made of commands, addresses and base64, so only words that speak to a reader about itself
+/// or its rules are suspicious there (P1, P3), in letters that look like others too.
+pub fn scan_log(text: &str) -> Option<Suspicion> {
+    let text: String = text.chars().take(MOST).collect();
+    let speaks = |text: &str| {
+        let hit = patterns::find_among(&text.to_lowercase(), &[Category::P1, Category::P3])?;
+        Some(Suspicion { category: hit.category, quote: quoted(text, hit.at), why: hit.why.to_owned() })
+    };
+    speaks(&text).or_else(|| speaks(&folded(&unhidden(&text))))
+}
+
 fn plainly(text: &str) -> Option<Suspicion> {
     let hit = patterns::find(&text.to_lowercase())?;
     Some(Suspicion { category: hit.category, quote: quoted(text, hit.at), why: hit.why.to_owned() })

@@ -113,7 +113,7 @@ impl Stage {
     }
 
     pub fn check(mut self, name: &str, state: CheckState) -> Self {
-        self.checks.push(Check { name: name.into(), state, description: format!("{name} says"), url: String::new() });
+        self.checks.push(Check { name: name.into(), state, description: format!("{name} says"), url: String::new(), run: None });
         self
     }
 

@@ -3,7 +3,8 @@
 
 use super::config::{Config, RULES_AGENT};
 use super::span::Span;
-use crate::ids::AgentName;
+use crate::ids::{AgentName, RepoPath};
+use crate::remedy::{patch, record};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -51,6 +52,23 @@ pub struct FixConfig {
     /// Globs of files that fixes may touch although they are instructions for agents, lock files or elsewhere than the item.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub allow: Vec<String>,
+    /// Where deferred work goes: `issue`, for work that somebody will do, or `record`, a file of the repository. Default `issue`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub defer: Option<Defer>,
+    /// The file that `defer = "record"` writes. Default `docs/deferred.md`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub record: Option<String>,
+}
+
+/// CF-18.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Defer {
+    /// An issue on the forge, with the label `deferred`.
+    #[default]
+    Issue,
+    /// An entry in a file, in a commit of the same pass.
+    Record,
 }
 
 /// The repository's own proof that a fix breaks nothing.
@@ -95,6 +113,9 @@ pub struct LoopConfig {
     /// Post the report on the pull request. Default false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comment: Option<bool>,
+    /// SARIF files in the checkout whose results are feedback too, read anew at each look.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sarif: Vec<String>,
 }
 
 /// CF-6.
@@ -182,6 +203,18 @@ pub struct LoopPolicy {
     pub validate: Vec<String>,
     pub validate_timeout: Span,
     pub bots: BTreeMap<String, String>,
+    /// Files of linters' results. In the configuration they are named from the top of the checkout; here as they are opened.
+    #[serde(default)]
+    pub sarif: Vec<String>,
+    #[serde(default)]
+    pub defer: Defer,
+    /// The file that deferred work is entered into, if it is.
+    #[serde(default = "usual_record")]
+    pub record: RepoPath,
+}
+
+fn usual_record() -> RepoPath {
+    RepoPath::from(record::PATH)
 }
 
 impl LoopPolicy {
@@ -205,6 +238,13 @@ impl LoopPolicy {
         // Whoever assessed has an assessment to defend.
         if config.fix.check.as_ref() == Some(&assessor) && assessor.as_str() != RULES_AGENT {
             return Err(format!("[fix] check: `{assessor}` cannot check its own assessment; name another agent"));
+        }
+        if let Some(file) = own.sarif.iter().find(|file| !is_inside(file)) {
+            return Err(format!("[{}] sarif: `{file}` is no file of the checkout", kind.word()));
+        }
+        let record = config.fix.record.as_deref().map_or_else(usual_record, RepoPath::from);
+        if let Some(why) = patch::no_record(&record) {
+            return Err(format!("[fix] record: `{record}` cannot be the record: {why}"));
         }
         let cycles = own.cycles.unwrap_or(usual.cycles);
         if cycles == 0 {
@@ -240,8 +280,19 @@ impl LoopPolicy {
             validate: config.validate.commands.clone(),
             validate_timeout: config.validate.timeout.unwrap_or(Span::seconds(600)),
             bots: config.identity.bots.clone(),
+            sarif: own.sarif.clone(),
+            defer: config.fix.defer.unwrap_or_default(),
+            record,
         })
     }
+}
+
+/// Is it named from the top of the checkout, and below it? A repository's file names no other on whose machine it is read.
+fn is_inside(file: &str) -> bool {
+    !file.is_empty()
+        && !file.starts_with(['/', '\\', '~'])
+        && !file.contains(':')
+        && file.split(['/', '\\']).all(|part| part != "..")
 }
 
 /// What differs between the loops unless somebody says otherwise (CF-3, CF-5, CF-6, CF-22).
@@ -276,6 +327,14 @@ mod tests {
     fn nonsense_is_refused() {
         assert!(policy(LoopKind::Watch, "[watch]\ncycles = 0\n").unwrap_err().contains("at least 1"));
         assert!(policy(LoopKind::Watch, "[fix]\nagent = \"nobody\"\n").unwrap_err().contains("[agents.nobody]"));
+        for file in ["../out.sarif", "/etc/passwd", "", "c:\\x", "a/../../b"] {
+            let text = format!("[watch]\nsarif = ['{file}']\n");
+            assert!(policy(LoopKind::Watch, &text).unwrap_err().contains("sarif"), "{file}");
+        }
+        for file in ["AGENTS.md", "../x.md", "/x.md", ".github/workflows/x.yml", ".env", "a b.md", "Cargo.lock", ""] {
+            let text = format!("[fix]\ndefer = \"record\"\nrecord = \"{file}\"\n");
+            assert!(policy(LoopKind::Watch, &text).unwrap_err().contains("record"), "{file}");
+        }
         let own = "[agents.a]\nkind = \"claude\"\nmodel = \"m\"\n[fix]\nagent = \"a\"\ncheck = \"a\"\n";
         assert!(policy(LoopKind::Respond, own).unwrap_err().contains("its own assessment"));
     }
@@ -286,5 +345,8 @@ mod tests {
         let watch = policy(LoopKind::Watch, text).unwrap();
         assert_eq!((watch.wait.poll, watch.wait.settle, watch.fix.max_files), (Span::seconds(5), Span::seconds(10), 7));
         assert_eq!((watch.cycles, watch.resolve), (9, ResolvePolicy::Never));
+        assert_eq!((watch.defer, watch.record.as_str()), (Defer::Issue, "docs/deferred.md"));
+        let recorded = policy(LoopKind::Respond, "[fix]\ndefer = \"record\"\nrecord = \"DEFERRED.md\"\n").unwrap();
+        assert_eq!((recorded.defer, recorded.record.as_str()), (Defer::Record, "DEFERRED.md"));
     }
 }

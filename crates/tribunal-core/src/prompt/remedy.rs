@@ -3,6 +3,7 @@
 
 use super::RunWords;
 use crate::feedback::item::{Item, Voice};
+use crate::ids::RepoPath;
 use crate::remedy::assess::Assessment;
 
 /// Lines above and below the place of an item.
@@ -10,12 +11,14 @@ const AROUND: usize = 40;
 /// Of a file without a place only its beginning is shown.
 const HEAD: usize = 80;
 /// More of one item is not read by anybody.
-const MAX_BODY: usize = 6_000;
+const MAX_BODY: usize = 10_000;
 
 /// An item, and its file as it is at the head.
 pub struct Shown<'a> {
     pub item: &'a Item,
     pub code: Option<&'a str>,
+    /// Files that its words name, each with a line.
+    pub named: Vec<(RepoPath, u32, &'a str)>,
 }
 
 /// Items with their code.
@@ -28,7 +31,7 @@ pub fn items(words: &RunWords, title: &str, shown: &[Shown<'_>]) -> String {
 }
 
 fn item(words: &RunWords, shown: &Shown<'_>) -> String {
-    let Shown { item, code } = shown;
+    let Shown { item, code, named } = shown;
     let voice = match &item.voice {
         Voice::Panel => "a finding of the review panel".to_owned(),
         Voice::Known(name) => format!("the review bot {name}"),
@@ -41,6 +44,9 @@ fn item(words: &RunWords, shown: &Shown<'_>) -> String {
     let mut text = format!("\n# Item `{}`\n\nFrom {voice}{weight}. What it says:\n{}\n", item.id, words.quote(&body));
     if let (Some(path), Some(code)) = (&item.path, code) {
         text.push_str(&format!("\n`{path}` as it is now:\n{}\n", words.quote(&excerpt(code, item.line))));
+    }
+    for (path, line, code) in named {
+        text.push_str(&format!("\n`{path}`, which it names, as it is now:\n{}\n", words.quote(&excerpt(code, Some(*line)))));
     }
     text
 }

@@ -33,10 +33,12 @@ pub enum Capability {
     GuardedMerge,
     UpdateBranch,
     Issues,
+    /// What a check printed before it failed.
+    CheckLogs,
 }
 
 impl Capability {
-    pub const ALL: [Capability; 15] = [
+    pub const ALL: [Capability; 16] = [
         Capability::OneCallReview,
         Capability::MultiLine,
         Capability::FileLevel,
@@ -52,6 +54,7 @@ impl Capability {
         Capability::GuardedMerge,
         Capability::UpdateBranch,
         Capability::Issues,
+        Capability::CheckLogs,
     ];
 
     pub fn words(self) -> &'static str {
@@ -71,6 +74,7 @@ impl Capability {
             Capability::GuardedMerge => "merge guarded by the head",
             Capability::UpdateBranch => "updating a branch from its base",
             Capability::Issues => "issues",
+            Capability::CheckLogs => "logs of failed checks",
         }
     }
 
@@ -91,7 +95,8 @@ impl Capability {
             Capability::Reactions => "nothing is marked as seen",
             Capability::GuardedMerge => "the head is read right before and right after",
             Capability::UpdateBranch => "the branch is updated with git and pushed with a lease",
-            Capability::Issues => "deferred work is recorded in the repository",
+            Capability::Issues => "work is deferred to a file of the repository (`[fix] defer = \"record\"`)",
+            Capability::CheckLogs => "a fixer is told what the check says of itself",
         }
     }
 }

@@ -111,6 +111,9 @@ pub struct Check {
     pub state: CheckState,
     pub description: String,
     pub url: String,
+    /// What the forge calls the run behind it, where it has a name for that; its log is found by it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -42,7 +42,7 @@ pub fn asked(question: &str) -> String {
     if question.is_empty() { "A person must decide this.".to_owned() } else { format!("A person must decide this: {question}?") }
 }
 
-fn checked_home(home: &str) -> Result<&str, BadHome> {
+pub(crate) fn checked_home(home: &str) -> Result<&str, BadHome> {
     let fine = !home.is_empty()
         && home.len() <= MAX_HOME
         && !home.starts_with('-')
@@ -119,17 +119,7 @@ const MAX_TITLE: usize = 120;
 /// The issue that deferred work goes to (RL-43). The title says what it is about; the original put `Type Safety` before everything.
 pub fn defer_issue(item: &Item, number: u64, url: &str, rationale: &str, proposed: &str) -> NewIssue {
     let concern = plain(&item.body);
-    let first = concern.lines().map(|line| line.trim_matches(['#', '*', '_', '>', ' ', '-'])).find(|line| !line.is_empty());
-    let first = one_line(first.unwrap_or("feedback without words"));
-    let mut title: String = first.chars().take(MAX_TITLE).collect();
-    if title.len() < first.len() {
-        title.push('…');
-    }
     let severity = item.priority.map_or_else(|| "not given".to_owned(), |priority| priority.to_string());
-    let or_none = |text: &str| {
-        let text = said(text);
-        if text.is_empty() { "Not said.".to_owned() } else { format!("{text}.") }
-    };
     let body = format!(
         "## Deferred from PR #{number}\n\n**Original thread**: {}\n**Severity, as its author sees it**: {severity}\n\n### Issue\n\n{}\n\n### Why Deferred\n\n{}\n\n### Proposed Fix\n\n{}\n\n### References\n\n- PR #{number}: {}\n- {}\n",
         code(&item.place()),
@@ -139,13 +129,30 @@ pub fn defer_issue(item: &Item, number: u64, url: &str, rationale: &str, propose
         address(url),
         address(&item.url),
     );
-    NewIssue { title: plain(&title), body, labels: vec!["deferred".to_owned()] }
+    NewIssue { title: title_of(item), body, labels: vec!["deferred".to_owned()] }
+}
+
+/// The first thing that it says, as a heading.
+pub(super) fn title_of(item: &Item) -> String {
+    let concern = plain(&item.body);
+    let first = concern.lines().map(|line| line.trim_matches(['#', '*', '_', '>', ' ', '-'])).find(|line| !line.is_empty());
+    let first = one_line(first.unwrap_or("feedback without words"));
+    let mut title: String = first.chars().take(MAX_TITLE).collect();
+    if title.len() < first.len() {
+        title.push('…');
+    }
+    plain(&title)
+}
+
+pub(super) fn or_none(text: &str) -> String {
+    let text = said(text);
+    if text.is_empty() { "Not said.".to_owned() } else { format!("{text}.") }
 }
 
 const MAX_QUOTED_LINES: usize = 40;
 
 /// Somebody's words, line by line behind `>`.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     let mut lines: Vec<String> =
         text.lines().take(MAX_QUOTED_LINES).map(|line| format!("> {}", inert(&one_line(line))).trim_end().to_owned()).collect();
     if text.lines().count() > MAX_QUOTED_LINES {

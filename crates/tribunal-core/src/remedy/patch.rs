@@ -14,6 +14,7 @@ mod secrets;
 #[cfg(test)]
 mod tests;
 
+use super::answer::checked_home;
 use crate::diff::change::{Change, ChangedFile, FileContent};
 use crate::feedback::item::Item;
 use crate::findings::admit::one_line;
@@ -153,6 +154,14 @@ fn outside(change: &Change, policy: &FixPolicy, item_path: Option<&RepoPath>) ->
         }
         Some(_) | None => Ok(()),
     }
+}
+
+/// Why a file cannot hold what is deferred: nobody writes to it unasked, or it could not be linked to.
+pub fn no_record(path: &RepoPath) -> Option<&'static str> {
+    let steers = paths::forbidden(path);
+    let risky = paths::is_ci(path).then_some("it is CI's").or_else(|| paths::is_secret_file(path).then_some("it holds secrets"));
+    let unlinkable = checked_home(path.as_str()).is_err().then_some("its name does not work as a link");
+    steers.or(risky).or(unlinkable)
 }
 
 /// The subject of a fix's commit.

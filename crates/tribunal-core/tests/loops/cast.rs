@@ -4,7 +4,7 @@ use super::chance::Chance;
 use super::forge::account;
 use std::sync::LazyLock;
 use tribunal_core::policy::config::{Config, Policy};
-use tribunal_core::policy::loops::{LoopKind, LoopPolicy, Rerequest, ResolvePolicy, WaitPolicy};
+use tribunal_core::policy::loops::{Defer, LoopKind, LoopPolicy, Rerequest, ResolvePolicy, WaitPolicy};
 use tribunal_core::policy::span::Span;
 use tribunal_core::procedure::remediate::Request;
 use tribunal_core::pull::facts::{Account, AccountKind};
@@ -222,6 +222,7 @@ pub fn request(chance: &mut Chance) -> Request {
         rerequest: chance.pick(&[Rerequest::Never, Rerequest::Mention, Rerequest::Reviewer, usual.rerequest]),
         comment: chance.per_cent(20),
         checker: chance.per_cent(40).then(|| "checker".into()),
+        defer: if chance.per_cent(30) { Defer::Record } else { Defer::Issue },
         validate: if chance.per_cent(50) { vec!["make test".into()] } else { vec![] },
         ..usual
     };

@@ -201,7 +201,13 @@ impl Forge {
     pub fn check(&mut self, name: &str, state: CheckState) {
         self.version += 1;
         self.talk.checks.retain(|check| check.name != name);
-        self.talk.checks.push(Check { name: name.into(), state, description: format!("{name} says no"), url: String::new() });
+        self.talk.checks.push(Check {
+            name: name.into(),
+            state,
+            description: format!("{name} says no"),
+            url: String::new(),
+            run: None,
+        });
     }
 
     fn mark(&self, body: &str) -> Option<Mark> {

@@ -9,6 +9,7 @@ use tribunal_core::feedback::baseline::{Arm, Change, change};
 use tribunal_core::feedback::item::{Item, Surface};
 use tribunal_core::findings::about::About;
 use tribunal_core::findings::scale::Justification;
+use tribunal_core::policy::loops::Defer;
 use tribunal_core::procedure::Millis;
 use tribunal_core::procedure::remediate::vigil::{Glance, Vigil};
 use tribunal_core::procedure::remediate::{
@@ -81,7 +82,7 @@ fn perform(world: &mut World, effect: &Effect, state: &State) -> Result<Input, F
         }
         Effect::Fix { .. } => {
             world.pass_time(60_000);
-            fix(world, pass(state))
+            fix(world, state)
         }
         Effect::Validate { .. } => {
             world.pass_time(30_000);
@@ -220,7 +221,8 @@ fn check(world: &mut World, pass: &Pass) -> Input {
     Input::Checked { said: Ok(said), spend }
 }
 
-fn fix(world: &mut World, pass: &Pass) -> Input {
+fn fix(world: &mut World, state: &State) -> Input {
+    let pass = pass(state);
     shown(world, pass);
     let mut made = Made { outcomes: BTreeMap::new(), tip: None, rewrites: Vec::new() };
     let mut all = Spend::default();
@@ -247,7 +249,33 @@ fn fix(world: &mut World, pass: &Pass) -> Input {
         }
         made.outcomes.insert(item.id.clone(), outcome);
     }
+    if state.request.loops.defer == Defer::Record {
+        enter_deferred(world, pass, &mut made);
+    }
     Input::Fixed { made: Ok(made), spend: all }
+}
+
+/// One commit for all of them, unless the record cannot be written.
+fn enter_deferred(world: &mut World, pass: &Pass, made: &mut Made) {
+    let defers = |item: &&Item| pass.assessment(&item.id).is_some_and(|said| said.decision == Decision::Defer);
+    let deferred: Vec<&Item> = pass.leaders().filter(defers).collect();
+    if deferred.is_empty() {
+        return;
+    }
+    if world.chance.per_cent(10) {
+        let nothing = |item: &&Item| (item.id.clone(), FixOutcome::Nothing("it is a link".into()));
+        made.outcomes.extend(deferred.iter().map(nothing));
+        return;
+    }
+    // It may stand there since an earlier run.
+    let commit = (!world.chance.per_cent(20)).then(|| world.forge.new_commit());
+    if commit.is_some() {
+        made.tip.clone_from(&commit);
+    }
+    for item in deferred {
+        let home = format!("docs/deferred.md#{}", item.id.0.replace(':', "-"));
+        made.outcomes.insert(item.id.clone(), FixOutcome::Recorded { commit: commit.clone(), home });
+    }
 }
 
 fn outcome(world: &mut World, item: &Item, n: usize) -> FixOutcome {

@@ -9,6 +9,7 @@ use tribunal_core::feedback::reviewer::Summons;
 use tribunal_core::policy::loops::Rerequest;
 use tribunal_core::procedure::remediate::{AnswerOutcome, Answering, Input, Pass, Reply, State};
 use tribunal_core::publish::marker::{Mark, read, seal};
+use tribunal_core::pull::capability::Capability;
 use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::pull::talk::{Comment, NewIssue};
 use tribunal_core::remedy::answer::{defer_issue, round_summary};
@@ -16,18 +17,23 @@ use tribunal_core::remedy::assess::Decision;
 use tribunal_core::remedy::report::comment::comment;
 use tribunal_core::remedy::report::files;
 
+const NO_ISSUES: &str = "no issue can be made here; [fix] defer = \"record\" enters deferred work into a file";
+
 impl Remedies {
     /// Deferred work gets its place before anybody is told about it (WL-85, RL-42).
     pub(super) async fn home(&self, state: &State) -> Result<Input, EngineError> {
         let pass = Self::pass(state)?;
         let mut homes = BTreeMap::new();
+        let can = self.on.forge.capabilities().await?.can(Capability::Issues);
         let pull_url = state.memory.pull.as_ref().map_or("", |pull| pull.url.as_str());
         for item in pass.leaders() {
             let Some(assessment) = pass.assessment(&item.id).filter(|assessment| assessment.decision == Decision::Defer) else {
                 continue;
             };
             let issue = defer_issue(item, state.request.place.number, pull_url, &assessment.rationale, &assessment.notes);
-            homes.insert(item.id.clone(), self.issue_for(&issue).await.map_err(|fault| fault.to_string()));
+            let home =
+                if can { self.issue_for(&issue).await.map_err(|fault| fault.to_string()) } else { Err(NO_ISSUES.to_owned()) };
+            homes.insert(item.id.clone(), home);
         }
         Ok(Input::Homed(homes))
     }

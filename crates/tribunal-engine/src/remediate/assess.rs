@@ -8,7 +8,8 @@ use schemars::schema_for;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tribunal_core::call::Question;
-use tribunal_core::feedback::item::Item;
+use tribunal_core::feedback::item::{Item, Surface};
+use tribunal_core::feedback::log::places;
 use tribunal_core::ids::{AgentName, RepoPath, Sha};
 use tribunal_core::policy::agents::{AgentConfig, Means};
 use tribunal_core::policy::config::RULES_AGENT;
@@ -77,8 +78,17 @@ impl Remedies {
 
     /// The files that the items of a pass speak of, as they are at its head.
     pub(super) fn texts(&self, pass: &Pass) -> BTreeMap<RepoPath, String> {
-        let paths = pass.items.iter().filter_map(|item| item.path.clone());
-        paths.filter_map(|path| Some((path.clone(), self.text_at(&pass.head, &path)?))).collect()
+        pass.items.iter().flat_map(|item| self.texts_at(item, &pass.head)).collect()
+    }
+
+    /// The file that an item stands in, and those that the log of a check names.
+    pub(super) fn texts_at(&self, item: &Item, tip: &Sha) -> BTreeMap<RepoPath, String> {
+        let named = match item.surface {
+            Surface::Check { .. } => places(&item.body, &|path| self.repository.has_file(tip, path)),
+            Surface::Thread { .. } | Surface::Comment { .. } | Surface::Review { .. } => Vec::new(),
+        };
+        let paths = item.path.iter().cloned().chain(named.into_iter().map(|(path, _)| path));
+        paths.filter_map(|path| Some((path.clone(), self.text_at(tip, &path)?))).collect()
     }
 
     /// A CLI reads more than the question; it is given a copy of the head.
@@ -106,7 +116,14 @@ pub(super) fn title(state: &State) -> &str {
 
 pub(super) fn shown<'a>(items: &[&'a Item], texts: &'a BTreeMap<RepoPath, String>) -> Vec<Shown<'a>> {
     let code = |item: &Item| item.path.as_ref().and_then(|path| texts.get(path)).map(String::as_str);
-    items.iter().map(|item| Shown { item, code: code(item) }).collect()
+    let named = |item: &Item| match item.surface {
+        Surface::Check { .. } => {
+            let found = places(&item.body, &|path| texts.contains_key(path)).into_iter();
+            found.filter_map(|(path, line)| Some((path.clone(), line, texts.get(&path)?.as_str()))).collect()
+        }
+        Surface::Thread { .. } | Surface::Comment { .. } | Surface::Review { .. } => Vec::new(),
+    };
+    items.iter().map(|item| Shown { item, code: code(item), named: named(item) }).collect()
 }
 
 /// What is not an agent's fault is still no answer.

@@ -44,7 +44,7 @@ impl Remedies {
         let changes: Vec<(RepoPath, String)> = outcomes
             .filter_map(|outcome| match outcome {
                 FixOutcome::Made { summary, files, .. } => Some(files.iter().map(|file| (file.clone(), summary.clone()))),
-                FixOutcome::With { .. } | FixOutcome::Refused(_) | FixOutcome::Nothing(_) => None,
+                FixOutcome::With { .. } | FixOutcome::Recorded { .. } | FixOutcome::Refused(_) | FixOutcome::Nothing(_) => None,
             })
             .flatten()
             .collect();

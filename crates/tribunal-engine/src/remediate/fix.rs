@@ -1,8 +1,8 @@
 //! Making commits for what shall be addressed: one for each item, one on top of the other, in our own clone. Each patch is checked
 //! before it becomes a commit; none is pushed here.
 
-use super::Remedies;
 use super::assess::{no_fixer, shown, title};
+use super::{Remedies, lint};
 use crate::EngineError;
 use schemars::schema_for;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,6 +12,7 @@ use tribunal_core::call::Question;
 use tribunal_core::diff::change::Change;
 use tribunal_core::diff::parse::parse_diff;
 use tribunal_core::feedback::item::{Item, ItemId};
+use tribunal_core::feedback::lint::knowing;
 use tribunal_core::ids::{RepoPath, Sha};
 use tribunal_core::policy::agents::{AgentConfig, Means};
 use tribunal_core::policy::config::RULES_AGENT;
@@ -53,6 +54,7 @@ impl Remedies {
             spend = spend.plus(took);
             take(&mut made, &mut tip, item, outcome);
         }
+        self.enter_deferred(state, pass, &mut made, &tip)?;
         if let Some(tip) = &made.tip {
             made.rewrites = rewrites(&self.change_between(&pass.head, tip)?);
             self.repository.keep(&format!("fix/{}", state.request.run), tip)?;
@@ -106,11 +108,6 @@ impl Remedies {
         Ok((Ok(FixOutcome::Nothing(why)), spend))
     }
 
-    fn texts_at(&self, item: &Item, tip: &Sha) -> BTreeMap<RepoPath, String> {
-        let text = item.path.as_ref().and_then(|path| Some((path.clone(), self.text_at(tip, path)?)));
-        text.into_iter().collect()
-    }
-
     /// The commit for a fix, or why its edits cannot be used.
     fn commit(&self, state: &State, item: &Item, fix: &Fix, tip: &Sha) -> Result<Result<FixOutcome, String>, EngineError> {
         let files = match apply(&fix.edits, |path| self.text_at(tip, path)) {
@@ -124,7 +121,7 @@ impl Remedies {
             return Ok(Ok(FixOutcome::Refused(Refusal::Empty)));
         }
         let summary = patch::subject(&fix.summary, item);
-        let message = patch::message(&summary, item, &state.request.run);
+        let message = knowing(&patch::message(&summary, item, &state.request.run), lint::known(state));
         let commit = self.repository.commit_files(tip, &files, &self.signature, &message)?;
         let change = self.change_between(tip, &commit)?;
         if let Err(refusal) = patch::check(&change, &state.request.loops.fix, item.path.as_ref()) {

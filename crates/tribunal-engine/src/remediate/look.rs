@@ -1,6 +1,6 @@
 //! Reading the whole conversation, and whether everything is in a state that may be worked on.
 
-use super::Remedies;
+use super::{Remedies, lint};
 use crate::EngineError;
 use crate::effects::blocking;
 use crate::effects::on_forge::OnForge;
@@ -10,6 +10,7 @@ use tribunal_core::feedback::baseline::Baseline;
 use tribunal_core::feedback::dedup::groups;
 use tribunal_core::feedback::gather::{Gathered, Notice, Said, gather};
 use tribunal_core::feedback::injection::scan;
+use tribunal_core::feedback::lint::{LintFile, Linted};
 use tribunal_core::feedback::reviewer::{Filter, approvals_by_reaction};
 use tribunal_core::ids::{RepoPath, Sha};
 use tribunal_core::procedure::remediate::{Input, Preflight, PullFacts, Seen, SeenItem, State, seen};
@@ -20,6 +21,9 @@ use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::pull::place::{ForgeKind, Place};
 use tribunal_core::pull::talk::{Comment, Reaction, ReactionTarget, Review, Thread};
 use tribunal_core::remedy::signals::young_files;
+
+/// Young files, and each file of results with its items.
+type Brought = (BTreeSet<RepoPath>, Vec<(LintFile, Linted)>);
 
 /// Everything that is said on a pull request, as the forge gave it.
 pub(crate) struct Heard {
@@ -118,13 +122,19 @@ impl Remedies {
             Ok(filter) => filter,
             Err(problem) => return Ok(Input::Seen(Err(problem.to_string()))),
         };
-        let young = match self.bring(state, &heard.pull).await? {
-            Ok(young) => young,
+        let files = match self.lint_files(&state.request.loops).await {
+            Ok(files) => files,
+            Err(problem) => return Ok(Input::Seen(Err(problem))),
+        };
+        let (young, linted) = match self.bring(state, &heard.pull, files).await? {
+            Ok(brought) => brought,
             Err(problem) => return Ok(Input::Seen(Err(problem))),
         };
         let extra = &state.request.loops.bots;
         let said = heard.said(&self.on.key, extra);
-        let gathered = gather(&said);
+        let mut gathered = gather(&said);
+        self.add_logs(state, &heard, &filter, &mut gathered.items).await;
+        self.add_lints(&linted, &mut gathered);
         let items: Vec<SeenItem> = gathered
             .items
             .iter()
@@ -139,7 +149,7 @@ impl Remedies {
         let satisfied = gathered.left.satisfied.iter().filter(in_scope).map(|notice| notice.place.clone()).collect();
         let seen = Seen {
             pull: facts(&heard.pull),
-            baseline: heard.baseline(&self.on.key, extra, &filter),
+            baseline: heard.baseline(&self.on.key, extra, &filter).with_failing(lint::named(&linted)),
             groups: groups(&gathered.items),
             reviewed: seen::is_reviewed(&heard.reviews, &heard.pull.head.sha, &heard.me, &filter, extra),
             running: heard.is_running(&gathered, extra, &filter),
@@ -151,13 +161,13 @@ impl Remedies {
         Ok(Input::Seen(Ok(Box::new(seen))))
     }
 
-    /// Brings the head here, and says which files of it are young.
-    async fn bring(&self, state: &State, pull: &Pull) -> Result<Result<BTreeSet<RepoPath>, String>, EngineError> {
+    /// Brings the head here, and says which files of it are young and what linters found in it.
+    async fn bring(&self, state: &State, pull: &Pull, files: Vec<LintFile>) -> Result<Result<Brought, String>, EngineError> {
         let (repository, source) = (Arc::clone(&self.repository), self.on.forge.source(pull));
         let (base, head) = (pull.base.sha.clone(), pull.head.sha.clone());
         let is_local = state.request.place.kind == ForgeKind::Local;
         let max_bytes = state.request.policy.max_bytes;
-        let brought = blocking(move || -> Result<BTreeSet<RepoPath>, String> {
+        let brought = blocking(move || -> Result<Brought, String> {
             let said = |error: tribunal_forge::git::GitError| error.to_string();
             let fetched: (Sha, Sha) = if is_local {
                 (base, head)
@@ -168,7 +178,12 @@ impl Remedies {
             let merge_base = repository.merge_base(&fetched.0, &fetched.1, "base", "head").map_err(said)?;
             repository.bring_changed(&merge_base, &fetched.1).map_err(said)?;
             let read = repository.read_change(&merge_base, &fetched.1, max_bytes).map_err(said)?;
-            Ok(young_files(&read.change))
+            let found = |file: LintFile| {
+                let linted = lint::found(&repository, &file, &merge_base, &fetched.1, &read.change)?;
+                Ok((file, linted))
+            };
+            let linted = files.into_iter().map(found).collect::<Result<_, String>>()?;
+            Ok((young_files(&read.change), linted))
         });
         brought.await
     }

@@ -1,8 +1,8 @@
 //! Waiting for something to happen: one cheap request for each look, and the whole conversation only when that one shows a change, or
 //! when the procedure asks for it.
 
-use super::Remedies;
 use super::look::hear;
+use super::{Remedies, lint};
 use crate::{EngineError, Progress};
 use std::time::Duration;
 use tribunal_core::feedback::baseline::{Arm, Baseline, change};
@@ -11,7 +11,7 @@ use tribunal_core::feedback::reviewer::Filter;
 use tribunal_core::procedure::Millis;
 use tribunal_core::procedure::remediate::vigil::{Glance, Vigil};
 use tribunal_core::procedure::remediate::{Input, State, Wake};
-use tribunal_core::pull::facts::PullState;
+use tribunal_core::pull::facts::{Pull, PullState};
 use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::remedy::report::files::Phase;
 
@@ -53,18 +53,25 @@ impl Remedies {
         everything: bool,
         glimpse: &mut Option<(String, PullState, String)>,
     ) -> Result<Option<(Baseline, bool)>, ForgeFault> {
+        // Files lie on this machine, so looking at them costs nothing.
+        let files = lint::versions(&state.request.loops);
         if !everything {
             let pull = self.on.forge.pull(state.request.place.number).await?;
-            let now = (pull.updated_at.clone(), pull.state, pull.head.sha.0.clone());
+            let now = (pull.updated_at.clone(), pull.state, here(&pull, &files));
             // Some forges write whole seconds: a second word within the same one does not show, and is found by the sweep.
             if glimpse.as_ref() == Some(&now) {
                 return Ok(None);
             }
         }
         let heard = hear(&self.on, &state.request.place).await?;
-        *glimpse = Some((heard.pull.updated_at.clone(), heard.pull.state, heard.pull.head.sha.0.clone()));
+        *glimpse = Some((heard.pull.updated_at.clone(), heard.pull.state, here(&heard.pull, &files)));
         let extra = &state.request.loops.bots;
         let running = heard.is_running(&gather(&heard.said(&self.on.key, extra)), extra, filter);
-        Ok(Some((heard.baseline(&self.on.key, extra, filter), running)))
+        Ok(Some((heard.baseline(&self.on.key, extra, filter).with_failing(files), running)))
     }
+}
+
+/// The head, and the files that are read beside it.
+fn here(pull: &Pull, files: &[String]) -> String {
+    format!("{} {}", pull.head.sha, files.join(" "))
 }

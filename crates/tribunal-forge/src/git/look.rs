@@ -2,6 +2,7 @@
 
 use super::{GitError, Repository};
 use tribunal_core::diff::parse::text_of;
+use tribunal_core::feedback::lint::Past;
 use tribunal_core::ids::Sha;
 
 impl Repository {
@@ -34,6 +35,25 @@ impl Repository {
         let author = format!("--author=<{email}>");
         let found = self.run_text(["rev-list", "-1", "--fixed-strings", "--regexp-ignore-case", &author, &branch, "--"]);
         !email.is_empty() && found.is_ok_and(|commit| !commit.is_empty())
+    }
+
+    /// The commits of a branch above its base, newest first, without those that a merge brought in.
+    pub fn history(&self, base: &Sha, head: &Sha) -> Result<Vec<Past>, GitError> {
+        let range = format!("{base}..{head}");
+        let format = "--format=%H%x1f%P%x1f%B";
+        let listed =
+            self.run(["log", "-z", "--first-parent", "--no-show-signature", format, "--end-of-options", &range, "--"])?;
+        let commits = listed.split(|byte| *byte == 0).filter_map(|entry| {
+            let entry = text_of(entry);
+            let mut parts = entry.trim_start().splitn(3, '\u{1f}');
+            let (sha, parents) = (parts.next()?, parts.next()?);
+            Some(Past {
+                sha: Sha::new(sha),
+                parent: parents.split(' ').next().filter(|parent| !parent.is_empty()).map(Sha::new),
+                message: parts.next()?.to_owned(),
+            })
+        });
+        Ok(commits.collect())
     }
 
     /// The messages of what one branch has and the other does not, newest first; two are enough to tell one from many.

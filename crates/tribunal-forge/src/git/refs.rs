@@ -164,6 +164,11 @@ impl Repository {
         self.run(["cat-file", "blob", &format!("{id}:{path}")]).ok()
     }
 
+    /// Is there a file of this name in a commit or tree?
+    pub fn has_file(&self, id: &Sha, path: &RepoPath) -> bool {
+        self.files_among(id, &[path.as_str()]).iter().any(|found| found == path)
+    }
+
     /// Those of these files and folders' contents that a commit or tree holds.
     pub fn files_among(&self, id: &Sha, paths: &[&str]) -> Vec<RepoPath> {
         let mut args = vec!["ls-tree", "-r", "-z", "--name-only", "--full-tree", id.as_str(), "--"];

@@ -50,6 +50,10 @@ impl CheckCommit for Gitea {
         self.tell(Method::POST, &self.repo(&format!("/statuses/{sha}")), Some(&body), &what).await
     }
 
+    async fn check_log(&self, check: &Check) -> Answered<Option<String>> {
+        self.log_of(check).await
+    }
+
     async fn check_run(&self, _sha: &Sha, _run: &NewCheckRun) -> Answered<()> {
         Err(self.unsupported("check runs"))
     }

@@ -15,6 +15,9 @@ use tribunal_core::pull::fault::ForgeFault;
 /// No limit is documented or was met; this is what a person still scrolls through.
 const BODY_LIMIT: usize = 256 * 1024;
 
+/// To be raised whenever more is asked of the list of routes: what was kept before does not say it.
+const SHELF: &str = "gitea-abilities-2";
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Abilities {
     pub version: String,
@@ -24,11 +27,15 @@ pub struct Abilities {
     /// A comment added to a review that is there already.
     pub add_to_review: bool,
     pub several_lines: bool,
+    /// What a job printed.
+    #[serde(default)]
+    pub job_logs: bool,
 }
 
 impl Abilities {
     fn described(version: String, description: &Value) -> Self {
         let posts = |path: &str| !description["paths"][format!("/repos/{{owner}}/{{repo}}/pulls{path}")]["post"].is_null();
+        let gets = |path: &str| !description["paths"][format!("/repos/{{owner}}/{{repo}}/actions{path}")]["get"].is_null();
         let new_comment = &description["definitions"]["CreatePullReviewComment"]["properties"];
         Abilities {
             version,
@@ -36,6 +43,7 @@ impl Abilities {
             reply: posts("/{index}/comments/{id}/replies"),
             add_to_review: posts("/{index}/reviews/{id}/comments"),
             several_lines: !new_comment["extra_lines_count"].is_null(),
+            job_logs: gets("/jobs/{job_id}/logs"),
         }
     }
 
@@ -48,6 +56,7 @@ impl Abilities {
             reply: !forgejo && at_least([1, 27]),
             add_to_review: forgejo,
             several_lines: forgejo && at_least([16, 0]),
+            job_logs: if forgejo { at_least([17, 0]) } else { at_least([1, 25]) },
             version,
         }
     }
@@ -70,6 +79,9 @@ impl Abilities {
         if self.several_lines {
             can.insert(Capability::MultiLine);
         }
+        if self.job_logs {
+            can.insert(Capability::CheckLogs);
+        }
         Capabilities { kind: flavour.kind(), version: self.version.clone(), can, body_limit: BODY_LIMIT }
     }
 }
@@ -82,7 +94,7 @@ impl Gitea {
     async fn find_abilities(&self) -> Answered<Abilities> {
         let version = self.http.get::<Version>("/version", "the server's version").await?.version;
         let key = [self.project.origin.as_str(), version.as_str()];
-        if let Some(kept) = self.shelf.find("gitea-abilities", &key) {
+        if let Some(kept) = self.shelf.find(SHELF, &key) {
             return Ok(kept);
         }
         let page = format!("{}/swagger.v1.json", self.project.origin);
@@ -92,7 +104,7 @@ impl Gitea {
             Err(fault) if fault.may_pass() => return Err(fault),
             Err(_) => return Ok(Abilities::guessed(version)),
         };
-        self.shelf.keep("gitea-abilities", &key, &found);
+        self.shelf.keep(SHELF, &key, &found);
         Ok(found)
     }
 

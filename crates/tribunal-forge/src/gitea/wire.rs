@@ -256,7 +256,7 @@ impl Status {
             // Any word is accepted and stored; one that we do not know is no success.
             _ => CheckState::Error,
         };
-        facts::Check { name: self.context, state, description: self.description, url: self.target_url }
+        facts::Check { name: self.context, state, description: self.description, url: self.target_url, run: None }
     }
 }
 

@@ -103,6 +103,7 @@ fn permissions(phase: Phase) -> Value {
         Phase::Read => json!({
             "checks": "read", "contents": "read", "issues": "read", "metadata": "read", "pull_requests": "read", "statuses": "read",
         }),
+        Phase::Logs => json!({ "actions": "read", "metadata": "read" }),
         // Reactions belong to issues; resolving a thread is reported to want the right to write contents, which reviewing must not have.
         Phase::Publish => json!({
             "checks": "write", "contents": "read", "issues": "write", "metadata": "read", "pull_requests": "write", "statuses": "write",

@@ -84,7 +84,7 @@ impl Context {
                 };
                 let age = (started_at.unwrap_or_default(), database_id.unwrap_or_default());
                 let (description, url) = (title.unwrap_or_default(), details_url.unwrap_or_default());
-                (true, age, Check { name, state, description, url })
+                (true, age, Check { name, state, description, url, run: database_id.map(|id| id.to_string()) })
             }
             Context::StatusContext { context, state, description, target_url, created_at } => {
                 let state = match state.as_str() {
@@ -94,7 +94,7 @@ impl Context {
                     _ => CheckState::Error,
                 };
                 let (description, url) = (description.unwrap_or_default(), target_url.unwrap_or_default());
-                (false, (created_at, 0), Check { name: context, state, description, url })
+                (false, (created_at, 0), Check { name: context, state, description, url, run: None })
             }
         }
     }
@@ -149,6 +149,10 @@ impl CheckCommit for GitHub {
         }
         let path = self.path(&format!("/statuses/{}", segment(sha.as_str())));
         self.write(Phase::Publish, Method::POST, &path, Some(&body), &format!("the status {}", status.context)).await.map(drop)
+    }
+
+    async fn check_log(&self, check: &Check) -> Answered<Option<String>> {
+        self.log_of(check).await
     }
 
     async fn check_run(&self, sha: &Sha, run: &NewCheckRun) -> Answered<()> {

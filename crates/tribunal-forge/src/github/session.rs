@@ -43,7 +43,7 @@ impl Sessions {
         let mut readable = None;
         if let Auth::Token(token) = &settings.auth {
             let http = Arc::new(client(rest, token, &kept, kept.cache.clone())?);
-            for phase in [Phase::Read, Phase::Publish, Phase::Merge] {
+            for phase in [Phase::Read, Phase::Logs, Phase::Publish, Phase::Merge] {
                 by_phase.insert(phase, Session { http: Arc::clone(&http), expires: None });
             }
             readable = Some(token.clone()).filter(|token| !token.is_empty());

@@ -6,10 +6,11 @@
 use super::GitLab;
 use super::wire::Status;
 use crate::http::client::segment;
-use crate::port::{Answered, CheckCommit};
+use crate::port::{Answered, CheckCommit, or_none};
 use async_trait::async_trait;
 use serde_json::json;
 use std::collections::BTreeMap;
+use tribunal_core::feedback::log::READ;
 use tribunal_core::ids::Sha;
 use tribunal_core::pull::facts::{Check, CheckState};
 use tribunal_core::pull::fault::ForgeFault;
@@ -45,6 +46,13 @@ impl CheckCommit for GitLab {
         }
     }
 
+    /// The numbers of statuses and of jobs are one row; only for a job does GitLab keep what it printed.
+    async fn check_log(&self, check: &Check) -> Answered<Option<String>> {
+        let Some(job) = check.run.as_deref().filter(|run| is_job(&check.url, run)) else { return Ok(None) };
+        let path = self.of_project(&format!("/jobs/{}/trace", segment(job)));
+        or_none(self.http.tail(&path, &format!("the log of {}", check.name), READ).await)
+    }
+
     async fn check_run(&self, _sha: &Sha, _run: &NewCheckRun) -> Answered<()> {
         Err(self.unsupported("check runs with annotations"))
     }
@@ -55,6 +63,11 @@ impl GitLab {
         let path = self.of_project(&format!("/repository/commits/{}/statuses", segment(sha.as_str())));
         self.list(&path, &format!("the statuses of {}", sha.short())).await
     }
+}
+
+/// Is this the page of the job with this number?
+fn is_job(url: &str, number: &str) -> bool {
+    ["/jobs/", "/builds/"].iter().any(|kind| url.ends_with(&format!("{kind}{number}")))
 }
 
 fn check(status: Status) -> Check {
@@ -74,6 +87,7 @@ fn check(status: Status) -> Check {
         state,
         description: status.description.unwrap_or_default(),
         url: status.target_url.unwrap_or_default(),
+        run: Some(status.id.to_string()),
     }
 }
 

@@ -230,6 +230,7 @@ fn capabilities_of(token: &Token, version: &str) -> BTreeSet<Capability> {
                 C::GuardedMerge,
                 C::UpdateBranch,
                 C::Issues,
+                C::CheckLogs,
             ];
             always.into_iter().chain(since_16_4).collect()
         }

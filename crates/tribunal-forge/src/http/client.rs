@@ -99,6 +99,18 @@ impl Http {
         &self.host
     }
 
+    pub(super) fn client(&self) -> &Client {
+        &self.client
+    }
+
+    pub(super) fn headers(&self) -> &HeaderMap {
+        &self.headers
+    }
+
+    pub(super) fn count_read(&self) {
+        self.reads.fetch_add(1, Ordering::Relaxed);
+    }
+
     pub fn api(&self) -> &str {
         &self.api
     }
@@ -292,7 +304,7 @@ impl Http {
         Ok(Answer { host: self.host.clone(), status, headers, body })
     }
 
-    fn url(&self, path: &str) -> Answered<Url> {
+    pub(super) fn url(&self, path: &str) -> Answered<Url> {
         let hollow = |message: String| ForgeFault::Hollow { host: self.host.clone(), message };
         let api = Url::parse(&self.api).map_err(|error| hollow(error.to_string()))?;
         if path.starts_with('/') {
@@ -303,7 +315,7 @@ impl Http {
         if url.origin() == api.origin() { Ok(url) } else { Err(hollow(format!("a page on another host, {}", url.authority()))) }
     }
 
-    fn masked(&self, text: &str) -> String {
+    pub(super) fn masked(&self, text: &str) -> String {
         if self.token.is_empty() { text.to_owned() } else { text.replace(&self.token, "…") }
     }
 }
@@ -343,11 +355,11 @@ pub fn segment(text: &str) -> String {
         .collect()
 }
 
-fn now() -> u64 {
+pub(super) fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |passed| passed.as_secs())
 }
 
-fn innermost(error: &reqwest::Error) -> String {
+pub(super) fn innermost(error: &reqwest::Error) -> String {
     let mut deepest: &dyn std::error::Error = error;
     while let Some(source) = deepest.source() {
         deepest = source;

@@ -13,23 +13,26 @@ use tribunal_core::pull::talk::{NewCheckRun, NewStatus};
 impl Local {
     pub async fn checks_of(&self, sha: &Sha) -> Locally<Vec<Check>> {
         let bodies = self.book.statuses(sha.as_str()).await?;
-        let read = |body: &String| serde_json::from_str::<Status>(body).map(Status::check);
-        let unreadable = |error: serde_json::Error| LocalFault::Unreadable { number: 0, problem: error.to_string() };
-        bodies.iter().map(|body| read(body).map_err(unreadable)).collect()
+        bodies.iter().map(|body| Ok(status(body)?.check(sha))).collect()
     }
 
-    pub async fn put_status(&self, sha: &Sha, status: &NewStatus) -> Locally<()> {
+    /// `log` is what the check printed; its end is kept.
+    pub async fn put_status(&self, sha: &Sha, status: &NewStatus, log: Option<&str>) -> Locally<()> {
         let (repository, commit) = (self.repository.clone(), sha.clone());
         // By its full id only: a check that is meant for one commit must not land on another.
         let is_here = blocking(move || Ok(repository.commit(commit.as_str()).is_ok_and(|found| found == commit))).await?;
         if !is_here {
             return Err(LocalFault::NoCommit(sha.clone()));
         }
-        let status = Status::new(status, &self.me, now()).map_err(malformed)?;
+        let status = Status::new(status, &self.me, now()).map_err(malformed)?.with_log(log);
         let body =
             serde_json::to_string(&status).map_err(|error| LocalFault::Unreadable { number: 0, problem: error.to_string() })?;
         Ok(self.book.put_status(sha.as_str(), &status.name, &body).await?)
     }
+}
+
+fn status(body: &str) -> Locally<Status> {
+    serde_json::from_str(body).map_err(|error| LocalFault::Unreadable { number: 0, problem: error.to_string() })
 }
 
 #[async_trait]
@@ -39,7 +42,19 @@ impl CheckCommit for Local {
     }
 
     async fn set_status(&self, sha: &Sha, status: &NewStatus) -> Answered<()> {
-        Ok(self.put_status(sha, status).await?)
+        Ok(self.put_status(sha, status, None).await?)
+    }
+
+    async fn check_log(&self, check: &Check) -> Answered<Option<String>> {
+        let Some(sha) = &check.run else { return Ok(None) };
+        let bodies = self.book.statuses(sha).await.map_err(LocalFault::from)?;
+        for body in &bodies {
+            let status = status(body)?;
+            if status.name == check.name {
+                return Ok(status.log);
+            }
+        }
+        Ok(None)
     }
 
     async fn check_run(&self, _: &Sha, _: &NewCheckRun) -> Answered<()> {

@@ -12,7 +12,7 @@ use tribunal_core::pull::capability::Capability;
 use tribunal_core::pull::facts::{MergeMethod, MergeOrder, Mergeable};
 use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::pull::talk::{NewComment, NewReview, ReviewEvent, ReviewState};
-use tribunal_forge::port::{Discuss as _, Merge as _, Read as _, Resolve as _, ReviewPull as _};
+use tribunal_forge::port::{CheckCommit as _, Discuss as _, Merge as _, Read as _, Resolve as _, ReviewPull as _};
 
 struct Request {
     stage: ForgejoStage,
@@ -202,4 +202,19 @@ async fn a_hollow_answer_is_not_believed() {
     let it = request().await;
     it.stage.server.arm(Quirk::Hollow, Times::Once);
     assert!(matches!(it.stage.client(Who::Bot).pull(it.number).await, Err(ForgeFault::Hollow { .. })));
+}
+
+/// forges.md 3: a status names a job by its place in a run; from version 17 on the log is found from there, and no other job's is taken.
+#[tokio::test]
+async fn a_log_is_found_by_the_place_of_its_job() {
+    let it = of_version("17.0.0+gitea-1.22.0").await;
+    let bot = it.stage.client(Who::Bot);
+    assert!(bot.capabilities().await.unwrap().can(Capability::CheckLogs));
+    for log in ["the first\n", "the second\n"] {
+        it.stage.fail_job("change", log.trim(), log).await.unwrap();
+    }
+    for name in ["the first", "the second"] {
+        let check = bot.checks(&it.head).await.unwrap().into_iter().find(|check| check.name == name).unwrap();
+        assert_eq!(bot.check_log(&check).await.unwrap(), Some(format!("{name}\n")));
+    }
 }

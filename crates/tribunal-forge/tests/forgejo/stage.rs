@@ -7,6 +7,7 @@ use forge_conformance::{Checkout, Stage, Who};
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::sync::Arc;
+use tribunal_core::ids::Sha;
 use tribunal_core::pull::place::{ForgeKind, Project};
 use tribunal_forge::gitea::{Flavour, Gitea};
 use tribunal_forge::port::Forge;
@@ -105,6 +106,17 @@ impl Stage for ForgejoStage {
         let (status, said) = self.send(Who::Bot, Method::POST, &format!("{PATH}/pulls/{number}/reviews"), review).await;
         assert_eq!((status, said["state"].as_str()), (200, Some("PENDING")), "{said}");
         true
+    }
+
+    /// Only a later release keeps what it printed where others can read it.
+    async fn fail_job(&self, branch: &str, job: &str, log: &str) -> Option<(Sha, String)> {
+        let head = self.server.with(|base, site| {
+            let head = base.repository(PATH).rev(branch).unwrap();
+            let by = base.people.by_id(id(Who::Maintainer)).unwrap().clone();
+            site.fail_job(base, PATH, &head, job, log, &by);
+            head
+        });
+        Some((Sha::new(head), job.to_owned()))
     }
 
     async fn open_pull_from_fork(&self, is_lost: bool) -> Option<u64> {

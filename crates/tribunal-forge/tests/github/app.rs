@@ -9,6 +9,7 @@ use fake_github::{APP_ID, CLIENT_ID, Quirk, private_key};
 use forge_conformance::{Checkout, Stage, Who, run};
 use std::sync::Arc;
 use tribunal_core::findings::anchor::Side;
+use tribunal_core::ids::Sha;
 use tribunal_core::pull::capability::Capability;
 use tribunal_core::pull::facts::{AccountKind, CheckState};
 use tribunal_core::pull::fault::ForgeFault;
@@ -26,7 +27,7 @@ async fn stage() -> GitHubStage {
         base.people.add(BOT, "tribunal[bot]", Kind::Bot);
         site.app_user = Some(BOT);
         site.app_installed.insert(PATH.into());
-        for name in ["checks", "contents", "issues", "metadata", "pull_requests", "statuses"] {
+        for name in ["actions", "checks", "contents", "issues", "metadata", "pull_requests", "statuses"] {
             let level = if name == "metadata" { "read" } else { "write" };
             site.app_permissions.insert((name.into(), level.into()));
         }
@@ -60,6 +61,10 @@ impl Stage for AsApp {
 
     fn checkout(&self) -> &Checkout {
         self.0.checkout()
+    }
+
+    async fn fail_job(&self, branch: &str, job: &str, log: &str) -> Option<(Sha, String)> {
+        self.0.fail_job(branch, job, log).await
     }
 
     async fn open_pull_from_fork(&self, is_lost: bool) -> Option<u64> {
@@ -219,4 +224,29 @@ async fn a_token_from_a_workflow_knows_itself() {
     let client = stage.client_with(Auth::Token("ghs_short".into()), None);
     let refused = client.react(number, &ReactionTarget::Pull, Emoji::Eyes).await.unwrap_err().to_string();
     assert!(refused.contains("issues: write"), "{refused}");
+}
+
+/// A log wants a right of its own. Without it, what the run says of itself is read all the same, with the token for reading; with it, the
+/// token that opens logs can do nothing else, and the host that keeps them is shown none.
+#[tokio::test]
+async fn logs_want_a_right_of_their_own() {
+    let stage = stage().await;
+    let (_, head) = stage.pull("logs").await;
+    stage.fail_job("logs", "unit", "src/a.rs:1: error\n").await.unwrap();
+    let found = async |app: &GitHub| {
+        let check = app.checks(&head).await.unwrap().into_iter().find(|check| check.name == "unit").unwrap();
+        app.check_log(&check).await.unwrap().unwrap()
+    };
+    let log = found(&app(&stage, CLIENT_ID)).await;
+    assert_eq!(log, "src/a.rs:1: error\n\n.github:1: failure: Process completed with exit code 1.");
+    let asked = minted(&stage);
+    assert_eq!(asked[1]["permissions"], serde_json::json!({ "actions": "read", "metadata": "read" }));
+    let sent = stage.server.log();
+    let elsewhere = sent.matching("GET", "/signed-logs");
+    assert_eq!(elsewhere.len(), 1);
+    assert!(!elsewhere[0].request_headers.contains_key("authorization"), "{:?}", elsewhere[0].request_headers);
+
+    stage.server.with(|_, site| site.app_permissions.retain(|(name, _)| name != "actions"));
+    assert_eq!(found(&app(&stage, CLIENT_ID)).await, ".github:1: failure: Process completed with exit code 1.");
+    contract::check(&stage.server.log());
 }

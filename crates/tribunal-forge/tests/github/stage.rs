@@ -130,6 +130,15 @@ impl Stage for GitHubStage {
         true
     }
 
+    async fn fail_job(&self, branch: &str, job: &str, log: &str) -> Option<(Sha, String)> {
+        let head = self.server.with(|base, site| {
+            let head = base.repository(PATH).rev(branch).unwrap();
+            site.fail_job(base, PATH, &head, job, log);
+            head
+        });
+        Some((Sha::new(head), job.to_owned()))
+    }
+
     async fn open_pull_from_fork(&self, is_lost: bool) -> Option<u64> {
         Some(self.server.with(|base, site| {
             base.fork(PATH, "stranger/shop");

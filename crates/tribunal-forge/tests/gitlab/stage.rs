@@ -6,6 +6,7 @@ use fake_gitlab::{GitLab as Fake, Quirk};
 use forge_conformance::{Checkout, Stage, Who};
 use serde_json::json;
 use std::sync::Arc;
+use tribunal_core::ids::Sha;
 use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::pull::place::{ForgeKind, Project};
 use tribunal_forge::gitlab::{GitLab, Token};
@@ -135,6 +136,16 @@ impl Stage for GitLabStage {
             self.send(Who::Bot, reqwest::Method::POST, &format!("/merge_requests/{number}/draft_notes"), draft).await;
         assert_eq!(status, 201, "{said}");
         true
+    }
+
+    async fn fail_job(&self, branch: &str, job: &str, log: &str) -> Option<(Sha, String)> {
+        let head = self.server.with(|base, site| {
+            let head = base.repository(PATH).rev(branch).unwrap();
+            let by = base.people.by_id(id(Who::Maintainer)).unwrap().clone();
+            site.fail_job(base, PATH, &head, job, log, &by);
+            head
+        });
+        Some((Sha::new(head), job.to_owned()))
     }
 
     async fn open_pull_from_fork(&self, is_lost: bool) -> Option<u64> {

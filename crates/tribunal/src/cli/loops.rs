@@ -64,6 +64,9 @@ pub struct LoopArgs {
     /// The agent that checks that; another one than the assessor
     #[arg(long, value_name = "AGENT")]
     pub checker: Option<String>,
+    /// A SARIF file whose results are feedback too, read anew at each look; may be given again
+    #[arg(long, value_name = "FILE")]
+    pub sarif: Vec<PathBuf>,
     /// The branch that the pull request must be against
     #[arg(long, value_name = "BRANCH")]
     pub base: Option<String>,

@@ -2,6 +2,7 @@
 
 use super::ListFormat;
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
+use std::path::PathBuf;
 
 pub const EXIT_CODES: &str = "Exit codes:
   0    done
@@ -82,6 +83,9 @@ pub enum PrCommand {
         /// Where to read more
         #[arg(long)]
         url: Option<String>,
+        /// What it printed, of which the end is kept; - reads it from standard input
+        #[arg(long, value_name = "FILE")]
+        log: Option<PathBuf>,
         #[command(flatten)]
         dry: Dry,
     },

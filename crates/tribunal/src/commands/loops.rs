@@ -8,6 +8,7 @@ use crate::terminal::{out, progress};
 use crate::workspace::forge::connect;
 use crate::workspace::guidance::Guidance;
 use crate::workspace::{self, Person, Setup};
+use std::path::PathBuf;
 use std::sync::Arc;
 use tribunal_core::calendar::rfc3339;
 use tribunal_core::combine::verdict::FailLevel;
@@ -28,6 +29,7 @@ use tribunal_engine::effects::ask::{Agents, Recording};
 use tribunal_engine::host::Work as _;
 use tribunal_engine::host::embedded::{Host, stored};
 use tribunal_engine::remediate::Remedies;
+use tribunal_engine::remediate::lint::read_file;
 use tribunal_forge::git::Repository;
 use tribunal_forge::git::write::Signature;
 
@@ -48,7 +50,8 @@ pub async fn run(kind: LoopKind, args: &LoopArgs, quiet: bool) -> Result<u8, Sit
     let what = if args.dry_run { "rehearsal" } else { "loop" };
     let case_id = format!("{what}:{}", at_hand.connected.place.case_id());
     let reporter = progress::Reporter::new(quiet);
-    let request = request(kind, args, &at_hand, &setup).await?;
+    let mut request = request(kind, args, &at_hand, &setup).await?;
+    request.loops.sarif = sarif_files(&args.sarif, &request.loops.sarif, here.as_deref())?;
     let remedies = Remedies {
         signature: signature(&at_hand, here.as_deref()).await?,
         on: on_forge(&at_hand.connected),
@@ -150,6 +153,33 @@ async fn request(kind: LoopKind, args: &LoopArgs, at_hand: &AtHand, setup: &Setu
         withheld,
         nonce: nonce(),
     })
+}
+
+/// All files of linters' results, as they are opened from anywhere. Each must be there and be what it should be before anything begins.
+fn sarif_files(given: &[PathBuf], configured: &[String], here: Option<&Repository>) -> Result<Vec<String>, Situation> {
+    let bad = |message: String| Situation::new("bad-sarif", exit::USAGE, message);
+    let mut files: Vec<PathBuf> = Vec::new();
+    for file in given {
+        files.push(std::path::absolute(file).map_err(|error| bad(format!("{}: {error}", file.display())))?);
+    }
+    let root = here.and_then(|repository| repository.work_tree.as_ref());
+    for file in configured {
+        let Some(root) = root else {
+            return Err(bad(format!("`sarif` of the configuration names {file}, and there is no checkout here"))
+                .help("run it in a checkout of the repository"));
+        };
+        files.push(root.join(file));
+    }
+    let mut names: Vec<String> = Vec::new();
+    for file in files {
+        let name = file.to_str().ok_or_else(|| bad(format!("{}: its name is not UTF-8", file.display())))?.to_owned();
+        read_file(&name)
+            .map_err(|problem| bad(problem).help("nothing was begun; run the linter, then the same command again"))?;
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    Ok(names)
 }
 
 pub(super) fn waits(args: &WaitArgs, usual: WaitPolicy) -> WaitPolicy {

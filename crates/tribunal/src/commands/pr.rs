@@ -51,9 +51,10 @@ async fn dispatch(command: PrCommand, quiet: bool) -> Result<(), Situation> {
         PrCommand::Unresolve { thread, dry } => {
             in_thread(&thread.pull, &thread.thread, dry, "Opened again", |thread| Act::Unresolve { thread }).await
         }
-        PrCommand::Check { pull, name, state, description, url, dry } => {
+        PrCommand::Check { pull, name, state, description, url, log, dry } => {
             let status = NewStatus { context: name, state: check_state(state), description, url };
-            check(&pull, &status, dry).await
+            let log = log.as_deref().map(words::end_of).transpose()?;
+            check(&pull, &status, log.as_deref(), dry).await
         }
         PrCommand::Merge(args) => merge::run(args, quiet).await,
         PrCommand::Update { pull, dry } => merge::update(&pull.pull, dry).await,
@@ -189,11 +190,11 @@ async fn in_thread(pull: &str, id: &str, dry: Dry, verb: &str, act: impl Fn(u64)
     desk.done(&format!("{verb} thread {thread} of #{number}"))
 }
 
-async fn check(pull: &str, status: &NewStatus, dry: Dry) -> Result<(), Situation> {
+async fn check(pull: &str, status: &NewStatus, log: Option<&str>, dry: Dry) -> Result<(), Situation> {
     let desk = Desk::to_write(dry).await?;
     let number = desk.number(pull).await?;
     let head = desk.local.look_at(number).await?.head.sha;
-    desk.local.put_status(&head, status).await?;
+    desk.local.put_status(&head, status, log).await?;
     desk.done(&format!("Check `{}` of #{number} at {}: {}", status.context, head.short(), words::check_word(status.state)))
 }
 

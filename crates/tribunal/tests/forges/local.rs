@@ -1,5 +1,7 @@
 //! On a plain git repository, without any server.
 
+mod feedback;
+
 use super::town::Said;
 use serde_json::Value;
 use std::path::Path;

@@ -3,8 +3,11 @@
 pub mod agents;
 pub mod answers;
 mod killed;
+pub mod lints;
+pub mod records;
 pub mod remedies;
 pub mod safety;
+pub mod sources;
 
 use super::town::{Said, Town};
 use forge_conformance::Who;

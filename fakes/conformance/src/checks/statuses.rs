@@ -3,6 +3,8 @@
 use crate::scene::{Scene, name};
 use crate::stage::{Stage, Who};
 use std::sync::Arc;
+use tribunal_core::feedback::log::READ;
+use tribunal_core::ids::Sha;
 use tribunal_core::pull::capability::Capability;
 use tribunal_core::pull::facts::CheckState;
 use tribunal_core::pull::fault::ForgeFault;
@@ -43,6 +45,34 @@ pub async fn the_latest_of_each_name_counts(stage: Arc<dyn Stage>) {
         let refused = stranger.set_status(&scene.head, &status("tribunal/review", CheckState::Failure, "mine")).await;
         assert!(matches!(refused, Err(ForgeFault::Forbidden { .. } | ForgeFault::NotFound { .. })), "{refused:?}");
     }
+}
+
+/// What a job printed is read from its end; a status that somebody set has no log.
+pub async fn a_failed_job_leaves_its_log(stage: Arc<dyn Stage>) {
+    let scene = Scene::new(&stage, "log").await;
+    let can = scene.bot.capabilities().await.unwrap().can(Capability::CheckLogs);
+    let set = name("set");
+    scene.bot.set_status(&scene.head, &status(&set, CheckState::Failure, "by hand")).await.unwrap();
+    let filler: String = (0..20_000).map(|line| format!("line {line} of a long log\n")).collect();
+    let printed = format!("the beginning\n{filler}src/shop.rs:7: error: nothing fits\n");
+    let job = stage.fail_job(&scene.branch, &name("job"), &printed).await;
+    assert!(job.is_some() || !can, "what is claimed must be tried");
+    let found = async |sha: &Sha, name: &str| {
+        let checks = scene.bot.checks(sha).await.unwrap();
+        checks.into_iter().find(|check| check.name == name).unwrap_or_else(|| panic!("there is no check {name}"))
+    };
+    let by_hand = scene.bot.check_log(&found(&scene.head, &set).await).await;
+    if !can {
+        assert!(matches!(by_hand, Err(ForgeFault::Unsupported { .. })), "{by_hand:?}");
+        return;
+    }
+    assert_eq!(by_hand.unwrap(), None);
+    let (head, job) = job.expect("a job");
+    let check = found(&head, &job).await;
+    assert_eq!(check.state, CheckState::Failure);
+    let log = scene.bot.check_log(&check).await.unwrap().expect("a log");
+    assert!(log.contains("line 19999 of a long log") && log.contains("src/shop.rs:7: error: nothing fits"));
+    assert!(!log.contains("the beginning") && log.len() < 2 * READ, "{} bytes", log.len());
 }
 
 pub async fn many_statuses_are_all_there(stage: Arc<dyn Stage>) {

@@ -75,11 +75,22 @@ pub fn status(base: &Base, project: &str, status: &Status) -> Value {
     })
 }
 
+pub fn annotation(base: &Base, project: &str, run: &CheckRun, annotation: &Value) -> Value {
+    let path = annotation["path"].as_str().unwrap_or_default();
+    let mut shown = json!({ "blob_href": format!("{}/{project}/blob/{}/{path}", base.url, run.sha) });
+    for name in
+        ["path", "start_line", "end_line", "start_column", "end_column", "annotation_level", "title", "message", "raw_details"]
+    {
+        shown[name] = annotation[name].clone();
+    }
+    shown
+}
+
 pub fn check_run(base: &Base, project: &str, run: &CheckRun) -> Value {
     let url = format!("{}/repos/{project}/check-runs/{}", api(base), run.id);
     json!({
         "id": run.id, "node_id": format!("CR_{}", run.id), "head_sha": run.sha, "name": run.name, "url": url,
-        "html_url": format!("{}/{project}/runs/{}", base.url, run.id), "details_url": null, "external_id": "",
+        "html_url": format!("{}/{project}/runs/{}", base.url, run.id), "details_url": run.job.as_ref().map(|job| &job.page), "external_id": "",
         "status": run.status, "conclusion": run.conclusion, "started_at": run.started_at,
         "completed_at": run.conclusion.as_ref().map(|_| &run.started_at), "check_suite": { "id": 1 }, "app": null,
         "pull_requests": [],

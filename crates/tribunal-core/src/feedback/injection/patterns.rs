@@ -150,16 +150,21 @@ static BEHIND: LazyLock<Compiled> = LazyLock::new(|| compiled(HIDDEN));
 
 /// The first that holds in a text in lower case.
 pub fn find(lower: &str) -> Option<Hit> {
-    first(&PLAIN, lower)
+    first(PLAIN.iter(), lower)
+}
+
+/// The same, in these categories only.
+pub fn find_among(lower: &str, categories: &[Category]) -> Option<Hit> {
+    first(PLAIN.iter().filter(|(category, ..)| categories.contains(category)), lower)
 }
 
 /// The same, for words that no reader was meant to see.
 pub fn find_hidden(lower: &str) -> Option<Hit> {
-    first(&BEHIND, lower)
+    first(BEHIND.iter(), lower)
 }
 
-fn first(table: &Compiled, lower: &str) -> Option<Hit> {
-    table.iter().find_map(|(category, why, patterns)| {
+fn first<'a>(mut table: impl Iterator<Item = &'a (Category, &'static str, Vec<Regex>)>, lower: &str) -> Option<Hit> {
+    table.find_map(|(category, why, patterns)| {
         let at = patterns.iter().filter_map(|pattern| pattern.find(lower)).map(|hit| hit.start()).min()?;
         Some(Hit { category: *category, why, at })
     })

@@ -205,6 +205,11 @@ pub enum FixOutcome {
     With {
         item: ItemId,
     },
+    /// It is deferred, and stands in the repository's record; by this commit, or it stood there before.
+    Recorded {
+        commit: Option<Sha>,
+        home: String,
+    },
     Refused(Refusal),
     /// It found nothing that it could change.
     Nothing(String),

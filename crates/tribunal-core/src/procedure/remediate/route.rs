@@ -7,7 +7,7 @@ use super::{
 use crate::feedback::item::{Item, ItemId, Label, Surface, Voice};
 use crate::feedback::reviewer::{Summons, summons};
 use crate::ids::Sha;
-use crate::policy::loops::Rerequest;
+use crate::policy::loops::{Defer, Rerequest};
 use crate::procedure::Millis;
 use crate::publish::marker::{Disposition, Mark};
 use crate::pull::facts::PullState;
@@ -18,6 +18,7 @@ use crate::remedy::condition::{Blocker, Condition};
 use crate::remedy::end::{End, Ended};
 use crate::remedy::ladder::{Cycle, Reason, Return, cycle_decision};
 use crate::remedy::patch::Refusal;
+use crate::remedy::record;
 use crate::remedy::report::Planned;
 use std::collections::BTreeMap;
 
@@ -151,6 +152,8 @@ impl State {
             let assessment = pass.assessment(&item.id).cloned().unwrap_or_else(|| Assessment::unanswered(item));
             match assessment.decision {
                 Decision::Address => to_fix = true,
+                // A record is a commit of the same pass (CF-18).
+                Decision::Defer if self.request.loops.defer == Defer::Record => to_fix = true,
                 Decision::Decline if decline_escalates(item, None) => {
                     pass.conditions.push(Condition::rejection(item, &assessment.rationale));
                 }
@@ -173,6 +176,9 @@ impl State {
         };
         for (id, outcome) in &made.outcomes {
             let Some(item) = pass.item(id).cloned() else { continue };
+            if pass.defers(id) {
+                continue;
+            }
             match outcome {
                 FixOutcome::Refused(refusal @ Refusal::Destructive { .. }) => {
                     pass.conditions.push(Condition::destructive(&item, refusal));
@@ -182,7 +188,7 @@ impl State {
                 }
                 FixOutcome::Refused(refusal) => pass.conditions.push(Condition::question(&item, &refusal.to_string())),
                 FixOutcome::Nothing(why) => pass.conditions.push(Condition::question(&item, why)),
-                FixOutcome::Made { .. } | FixOutcome::With { .. } => {}
+                FixOutcome::Made { .. } | FixOutcome::With { .. } | FixOutcome::Recorded { .. } => {}
             }
         }
         let tip = made.tip.clone();
@@ -252,6 +258,11 @@ impl State {
             if let FixOutcome::Made { commit, summary, .. } = outcome {
                 self.memory.commits.push((commit.clone(), summary.clone()));
             }
+            if let FixOutcome::Recorded { commit: Some(commit), .. } = outcome
+                && !self.memory.commits.iter().any(|(known, _)| known == commit)
+            {
+                self.memory.commits.push((commit.clone(), record::SUBJECT.to_owned()));
+            }
             if matches!(outcome, FixOutcome::Made { .. } | FixOutcome::With { .. }) {
                 // Whoever said the same was answered by the same fix.
                 let followers = pass.same_as.iter().filter(|(_, leader)| *leader == id).map(|(follower, _)| follower);
@@ -271,6 +282,10 @@ impl State {
             return self.rehearsed(pass);
         }
         let defers = pass.assessments.iter().any(|assessment| assessment.decision == Decision::Defer);
+        if defers && self.request.loops.defer == Defer::Record {
+            let homes = pass.recorded();
+            return self.homed(pass, homes, now);
+        }
         if defers {
             let effect = Effect::Home { pass: pass.number };
             return (Phase::Homing(pass), vec![effect]);
@@ -292,7 +307,12 @@ impl State {
     fn rehearsed(&mut self, mut pass: Box<Pass>) -> Next {
         pass.landed = pass.made.as_ref().and_then(|made| made.tip.clone());
         for assessment in pass.assessments.iter().filter(|assessment| assessment.decision == Decision::Defer) {
-            pass.homes.insert(assessment.item.clone(), Ok("#?".to_owned()));
+            let recorded = pass.made.as_ref().and_then(|made| made.outcomes.get(&assessment.item));
+            let home = match recorded {
+                Some(FixOutcome::Recorded { home, .. }) => home.clone(),
+                _ => "#?".to_owned(),
+            };
+            pass.homes.insert(assessment.item.clone(), Ok(home));
         }
         for reply in self.replies(&pass) {
             let planned = Planned { place: reply.item.place(), words: reply.words.clone(), resolve: reply.resolve };
@@ -524,6 +544,24 @@ fn fix_of(pass: &Pass, item: &ItemId) -> Option<(Sha, String)> {
             FixOutcome::Made { commit, summary, .. } => Some((commit.clone(), summary.clone())),
             _ => None,
         },
-        FixOutcome::Refused(_) | FixOutcome::Nothing(_) => None,
+        FixOutcome::Recorded { .. } | FixOutcome::Refused(_) | FixOutcome::Nothing(_) => None,
+    }
+}
+
+impl Pass {
+    fn defers(&self, id: &ItemId) -> bool {
+        self.assessment(id).is_some_and(|assessment| assessment.decision == Decision::Defer)
+    }
+
+    /// Where what is deferred stands in the record. What was not pushed stands nowhere.
+    fn recorded(&self) -> BTreeMap<ItemId, Result<String, String>> {
+        let outcome = |id: &ItemId| self.made.as_ref().and_then(|made| made.outcomes.get(id));
+        let home = |item: &Item| match outcome(&item.id) {
+            Some(FixOutcome::Recorded { commit: None, home }) => Ok(home.clone()),
+            Some(FixOutcome::Recorded { commit: Some(_), home }) if self.landed.is_some() => Ok(home.clone()),
+            Some(FixOutcome::Nothing(why)) => Err(why.clone()),
+            _ => Err("it was not recorded".to_owned()),
+        };
+        self.leaders().filter(|item| self.defers(&item.id)).map(|item| (item.id.clone(), home(item))).collect()
     }
 }

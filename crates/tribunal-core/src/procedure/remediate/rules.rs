@@ -8,7 +8,7 @@ use crate::feedback::item::{Label, Surface, Voice};
 use crate::findings::about::About;
 use crate::findings::scale::Priority;
 use crate::policy::config::Config;
-use crate::policy::loops::Rerequest;
+use crate::policy::loops::{Defer, Rerequest};
 use crate::publish::marker::{Disposition, Mark};
 use crate::pull::facts::{Account, AccountKind, PullState};
 use crate::pull::place::{ForgeKind, Project};
@@ -456,6 +456,32 @@ fn a_place_comes_before_the_promise() {
     assert_eq!(homed.state.replies(pass)[0].words, "Deferred to #12. so it is.");
     let homeless = homing().told(Input::Homed(BTreeMap::from([(a.id.clone(), Err("403".into()))])));
     assert_eq!(homeless.reason(), Reason::Blocked);
+}
+
+/// WL-85, CF-18: a record is a commit of the same pass, on top of its fixes, and nothing is promised before it is pushed.
+#[test]
+fn a_record_is_pushed_before_the_promise() {
+    let (a, b) = (item("a"), item("b"));
+    let begun = || {
+        let recording = Loop::of(LoopKind::Watch, |loops| loops.defer = Defer::Record).begins(&[a.clone(), b.clone()]);
+        recording.assessed(&[(&a, Decision::Address), (&b, Decision::Defer)])
+    };
+    assert!(begun().asks_to("fix"));
+    let recorded = |commit: Option<&str>| FixOutcome::Recorded { commit: commit.map(Into::into), home: "docs/d.md#d-1".into() };
+    let landed = begun().fixed(&[(&a, made()), (&b, recorded(Some("2222222")))]).landed();
+    let Phase::Answering(pass) = &landed.state.phase else { panic!("{:?}", landed.state.phase) };
+    assert_eq!(landed.state.replies(pass)[1].words, "Deferred to docs/d.md#d-1. so it is.");
+    assert_eq!(landed.state.memory.commits.len(), 1, "one commit is told once");
+    // What is in the record already needs no commit.
+    let only = || Loop::of(LoopKind::Watch, |loops| loops.defer = Defer::Record).begins(std::slice::from_ref(&b));
+    let known = only().assessed(&[(&b, Decision::Defer)]).fixed(&[(&b, recorded(None))]);
+    assert!(known.asks_to("answer"), "{:?}", known.asks);
+    // A record that cannot be written, or was not pushed, is no place.
+    let unwritable = only().assessed(&[(&b, Decision::Defer)]).fixed(&[(&b, FixOutcome::Nothing("it is a link".into()))]);
+    assert_eq!(unwritable.reason(), Reason::Blocked);
+    assert!(unwritable.ended().explanation.contains("it is a link"), "{}", unwritable.ended().explanation);
+    let refused = begun().fixed(&[(&a, made()), (&b, recorded(Some("2222222")))]).told(Input::Validated(Validation::Passed));
+    assert_eq!(refused.told(Input::Landed(Landing::Refused("a fork".into()))).reason(), Reason::Blocked);
 }
 
 /// WL-51: fixed, raised again, fixed, raised again.

@@ -128,8 +128,13 @@ impl Paper {
             Write::Resolve { thread } => self.set_resolved(&thread.id, Some("bot")),
             Write::Unresolve { thread } => self.set_resolved(&thread.id, None),
             Write::Status { status, .. } => {
-                let check =
-                    Check { name: status.context, state: status.state, description: status.description, url: String::new() };
+                let check = Check {
+                    name: status.context,
+                    state: status.state,
+                    description: status.description,
+                    url: String::new(),
+                    run: None,
+                };
                 self.observed.checks = vec![check];
             }
             Write::CheckRun { .. } => panic!("no app here"),
