@@ -30,6 +30,10 @@ const NAMES: [&str; 3] = ["sonarqube", "coverity", "checkmarx"];
 /// Where a failing check keeps what it found, if it does not say it and no person has said it for it.
 pub fn hidden_findings<'a>(check: &Item, said: impl IntoIterator<Item = &'a Item>) -> Option<String> {
     let Surface::Check { name } = &check.surface else { return None };
+    // A linter's result says where it stands.
+    if check.path.is_some() {
+        return None;
+    }
     let name = name.to_lowercase();
     let host = host(&check.url);
     let is_analyser = HOSTS.iter().any(|known| host == *known || host.ends_with(&format!(".{known}")))
@@ -64,7 +68,7 @@ mod tests {
 
     fn check(name: &str, url: &str, body: &str) -> Item {
         let surface = Surface::Check { name: name.into() };
-        Item { surface, url: url.into(), ..item("check:x", &codex(), Voice::Check, "x", 1, body) }
+        Item { surface, url: url.into(), path: None, ..item("check:x", &codex(), Voice::Check, "x", 1, body) }
     }
 
     const SONAR: &str = "https://sonarcloud.io/dashboard?id=shop&pullRequest=7";
@@ -78,6 +82,8 @@ mod tests {
         assert_eq!(hidden("SonarQube", "https://sonar.corp:9000/x", "failed").as_deref(), Some("sonar.corp"));
         assert_eq!(hidden("sonarqube", "", "failed").as_deref(), Some("its own pages"));
         assert_eq!(hidden("SonarCloud", SONAR, "src/a.py:4: a null is read"), None);
+        let result = Item { path: Some("src/a.py".into()), ..check("sonarqube/S1", "", "a null is read") };
+        assert_eq!(hidden_findings(&result, []), None);
         assert_eq!(hidden("ci/test", "https://ci.example.com/7", "3 tests failed"), None);
         assert_eq!(hidden("ci", "https://ci.example.com/?next=//sonarcloud.io", "failed"), None);
         assert_eq!(hidden("ci", "https://notsonarcloud.io/7", "failed"), None);
