@@ -200,7 +200,6 @@ fn item(result: &LintResult, path: &RepoPath, place: Option<&Place<'_>>, known: 
         start_line: None,
         priority: Some(result.priority),
         finding: None,
-        about: About::default(),
         last_word,
         label: Label::Actionable,
         answered: None,
