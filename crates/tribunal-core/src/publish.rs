@@ -8,6 +8,7 @@ pub mod marker;
 pub mod memory;
 pub mod rdjson;
 pub mod reconcile;
+pub mod refused;
 pub mod sarif;
 pub mod status;
 pub mod sticky;

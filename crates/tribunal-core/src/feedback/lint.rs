@@ -11,6 +11,7 @@ use super::item::{Item, ItemId, Label, Surface, Voice};
 use crate::diff::change::Change;
 use crate::findings::about::About;
 use crate::findings::anchor::fold;
+use crate::findings::category::slugify;
 use crate::findings::key::sha256_hex;
 use crate::findings::scale::Priority;
 use crate::ids::{RepoPath, Sha};
@@ -199,10 +200,10 @@ fn item(result: &LintResult, path: &RepoPath, place: Option<&Place<'_>>, known: 
         start_line: None,
         priority: Some(result.priority),
         finding: None,
-        about: About::default(),
         last_word,
         label: Label::Actionable,
         answered: None,
+        about: About { slug: Some(slugify(&rule)).filter(|slug| !slug.is_empty()), ..About::default() },
         resolved: false,
         can_resolve: false,
         one_voice: true,

@@ -123,13 +123,13 @@ impl Condition {
     }
 
     pub fn question(item: &Item, why: &str) -> Self {
-        let detail = format!("{} ({}): {why}", item.place(), item.author.login);
+        let detail = format!("{} at {}: {why}", item.author.login, item.place());
         Condition::about(Reason::UserInputRequired, item, detail)
     }
 
     /// Right, and more than a fix.
     pub fn larger(item: &Item, why: &str) -> Self {
-        let detail = format!("{} ({}): {why}", item.place(), item.author.login);
+        let detail = format!("{} at {}: {why}", item.author.login, item.place());
         Condition::about(Reason::PlannerEscalation, item, detail)
     }
 

@@ -11,6 +11,7 @@ use tribunal_core::ids::{FindingId, Sha};
 use tribunal_core::procedure::review::{Input, Phase, Publishing, State};
 use tribunal_core::publish::anchor::Shown;
 use tribunal_core::publish::reconcile::{Desired, Next, Observed, Stop, Write, assume_posted, reconcile};
+use tribunal_core::publish::refused::{Then, after_fault};
 use tribunal_core::publish::status::not_run;
 use tribunal_core::pull::capability::{Capabilities, Capability};
 use tribunal_core::pull::facts::Account;
@@ -175,31 +176,19 @@ impl Posting<'_> {
                 Ok(()) => continue,
                 Err(fault) => fault,
             };
-            match (&write, &fault) {
-                (_, fault) if fault.is_uncertain() => return Ok(Some(fault.clone())),
-                // The review as a whole was not taken: nothing of it is on the pull request, and the summary holds it all.
-                (Write::Review { findings, .. }, ForgeFault::Refused { .. }) => {
-                    self.unplaced.extend(findings.iter().copied());
-                    self.shortfall(format!("no inline comments: {fault}"));
+            match after_fault(&write, &fault) {
+                Then::LookAgain => return Ok(Some(fault)),
+                Then::Unplace { findings, shortfall } => {
+                    self.unplaced.extend(findings);
+                    self.shortfall(shortfall);
                     return Ok(Some(fault));
                 }
-                // A fork's commit is in no branch of the project, and some forges then know of no place for a status.
-                (Write::Status { .. } | Write::CheckRun { .. }, ForgeFault::NotFound { .. }) => {
-                    self.shortfall(format!("no status: {fault}"));
+                Then::GoOn { shortfall } => self.shortfall(shortfall),
+                Then::GoOnAndFail { shortfall } => {
+                    self.shortfall(shortfall);
+                    self.status_fault = Some(fault);
                 }
-                (Write::Status { .. } | Write::CheckRun { .. }, fault) if !fault.may_pass() => {
-                    self.shortfall(format!("no status: {fault}"));
-                    self.status_fault = Some(fault.clone());
-                }
-                (
-                    Write::Answer { .. }
-                    | Write::Resolve { .. }
-                    | Write::Unresolve { .. }
-                    | Write::DeleteInline { .. }
-                    | Write::DeleteSticky { .. },
-                    fault,
-                ) if !fault.may_pass() => self.shortfall(fault.to_string()),
-                _ => return Err(fault.into()),
+                Then::Stop => return Err(fault.into()),
             }
         }
         Ok(None)

@@ -56,7 +56,7 @@ impl State {
         report.items = memory.items.values().map(|item| Ended::of(item, self.end_of_item(item))).collect();
         report.resolved = count(report.items.iter().filter(|ended| is_answered(&ended.end)).count());
         report.new_actionable = report.resolved;
-        report.issues = self.issues(&conditions, &report);
+        report.issues = self.issues(&conditions);
         report.details = details(&conditions);
         if reason == Reason::Blocked {
             report.details.blocked_candidates = self.still_to_do();
@@ -91,12 +91,13 @@ impl State {
         self.memory.items.values().filter(|item| open.contains(&item.id)).map(Item::address).collect()
     }
 
-    fn issues(&self, conditions: &[Condition], report: &Report) -> Vec<String> {
-        let mut issues: Vec<String> = conditions.iter().filter(|condition| !condition.detail.is_empty()).map(line).collect();
-        let open = report.open().count();
-        if open > 0 {
-            issues.push(format!("{open} items are still open"));
-        }
+    fn issues(&self, conditions: &[Condition]) -> Vec<String> {
+        // What the first one says is the explanation already.
+        let adds = |(nth, condition): &(usize, &Condition)| {
+            let more = condition.stage.is_some() || !condition.evidence.is_empty();
+            !condition.detail.is_empty() && (*nth > 0 || more)
+        };
+        let mut issues: Vec<String> = conditions.iter().enumerate().filter(adds).map(|(_, condition)| line(condition)).collect();
         issues.extend(self.memory.planned.iter().map(Planned::line));
         if self.memory.unvalidated {
             issues.push("the fixes were validated by nothing: the repository names no commands ([validate])".into());

@@ -35,7 +35,7 @@ pub fn comment(report: &Report) -> String {
         .chain(report.issues.iter().map(|issue| format!("- {}", line(issue))))
         .collect();
     if !notes.is_empty() {
-        parts.push(notes.join("\n"));
+        parts.push(format!("**Besides**\n\n{}", notes.join("\n")));
     }
     if !report.items.is_empty() {
         let summary = format!("{} in all", items(report.items.len()));

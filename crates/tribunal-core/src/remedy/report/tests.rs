@@ -173,6 +173,8 @@ fn the_comment_for_people() {
 
     - answer the open question in its thread, then start again
 
+    **Besides**
+
     - candidate url: https://forge.example/x
 
     <details><summary>6 items in all</summary>
