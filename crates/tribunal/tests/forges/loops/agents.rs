@@ -31,19 +31,26 @@ pub fn model(name: &str, server: &ModelServer) -> String {
 
 /// What an assessor says of one item.
 pub fn word(item: &str, decision: &str, evidence: &str) -> Value {
-    json!({ "item": item, "decision": decision, "rationale": "The code shows it", "evidence": evidence, "notes": "change this place", "framing": item })
+    json!({
+        "item": item, "decision": decision, "rationale": "The code shows it", "evidence": evidence, "notes": "change this place",
+        "framing": item, "about": { "category": null, "slug": null, "race": false, "nature": null },
+    })
 }
 
 /// A script that assesses, and makes these fixes: item, file, what to find, what to put there.
 pub fn script(words: Vec<Value>, fixes: &[(String, &str, &str, &str)]) -> Script {
     let assessed = Matcher::any().own_contains("Assess every item above");
-    let mut script = Script::always(Reply::Json(json!({ "summary": "", "edits": [], "cannot": "nobody told me how" })))
-        .key(KEY)
-        .rule(assessed, Reply::Json(json!({ "assessments": words })));
+    let mut script =
+        Script::always(Reply::Json(json!({ "summary": "", "edits": [], "class": "", "cannot": "nobody told me how" })))
+            .key(KEY)
+            .rule(assessed, Reply::Json(json!({ "assessments": words })));
     for (item, path, find, replace) in fixes {
         let asked = Matcher::any().contains(format!("# Item `{item}`")).own_contains("Make the fix");
         let edits = json!([{ "path": path, "find": find, "replace": replace }]);
-        script = script.rule(asked, Reply::Json(json!({ "summary": format!("Change {path}"), "edits": edits, "cannot": "" })));
+        script = script.rule(
+            asked,
+            Reply::Json(json!({ "summary": format!("Change {path}"), "edits": edits, "class": "", "cannot": "" })),
+        );
     }
     script
 }
