@@ -47,10 +47,8 @@ pub fn script(words: Vec<Value>, fixes: &[(String, &str, &str, &str)]) -> Script
     for (item, path, find, replace) in fixes {
         let asked = Matcher::any().contains(format!("# Item `{item}`")).own_contains("Make the fix");
         let edits = json!([{ "path": path, "find": find, "replace": replace }]);
-        script = script.rule(
-            asked,
-            Reply::Json(json!({ "summary": format!("Change {path}"), "edits": edits, "class": "", "cannot": "" })),
-        );
+        script = script
+            .rule(asked, Reply::Json(json!({ "summary": format!("Change {path}"), "edits": edits, "class": "", "cannot": "" })));
     }
     script
 }
