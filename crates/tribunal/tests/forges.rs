@@ -41,6 +41,7 @@ mod forges {
                 lints_are_fixed,
                 a_linter_wakes_it_up,
                 a_record_of_what_is_deferred,
+                an_issue_for_what_is_deferred,
                 pages_of_respond,
             );
         };

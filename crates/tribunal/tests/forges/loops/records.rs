@@ -44,6 +44,28 @@ pub async fn a_record_of_what_is_deferred(town: &Town) {
     assert_eq!(everything(town, number).await, before);
 }
 
+/// WL-85, RL-42, RL-43, RL-70, CF-18: deferred work gets an issue with its label, which is made where there is none, before anybody is told;
+/// a second deferral finds the label there.
+pub async fn an_issue_for_what_is_deferred(town: &Town) {
+    for place in ["holidays", "Sundays"] {
+        configure(town, "").await;
+        let (number, _, _) = town.pull(&[("notes.md", Some(NOTES))]).await;
+        let wish = format!("Say what happens on {place} of #{number}.");
+        says(town, number, LINTBOT, "", &[("notes.md", 5, wish.clone())]).await;
+        let asked = item(&town.threads(number).await, place);
+        let server = ModelServer::start(script(vec![word(&asked, "defer", "It closes at ten")], &[]));
+        configure(town, &format!("[fix]\nagent = \"m\"\n{}", model("m", &server))).await;
+        let report = thinking(town, &["respond", &town.address(number), "--once"]).ended(0).json();
+        let home = report["items"][0]["home"].as_str().unwrap();
+        let issue = town.stage.forge_as(Who::Bot).issue(home.trim_start_matches('#').parse().unwrap()).await.unwrap();
+        assert!(issue.open && issue.body.contains(&wish) && issue.body.contains("### Why Deferred"), "{issue:#?}");
+        assert_eq!(issue.labels, ["deferred"]);
+        let me = login(town, Who::Bot).await;
+        let threads = town.threads(number).await;
+        assert_eq!(ours(&threads[0], &me), [format!("Deferred to {home}. The code shows it.")]);
+    }
+}
+
 /// The folder of this name somewhere below.
 fn find(folder: &Path, name: &str) -> Option<PathBuf> {
     let entries = std::fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path()).filter(|path| path.is_dir());
