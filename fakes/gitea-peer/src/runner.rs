@@ -13,9 +13,12 @@ use tribunal_forge::http::pace::Pace;
 pub const LABEL: &str = "peer";
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A workflow with one job, run at every push.
+/// A workflow with one job, run when a label is put on a pull request. A push would do too, but the server may look at the branch for an
+/// earlier push only then, and run the job twice.
 pub fn workflow(job: &str) -> String {
-    format!("name: {job}\non: [push]\njobs:\n  {job}:\n    runs-on: {LABEL}\n    steps:\n      - run: make\n")
+    format!(
+        "name: {job}\non:\n  pull_request:\n    types: [labeled]\njobs:\n  {job}:\n    runs-on: {LABEL}\n    steps:\n      - run: make\n"
+    )
 }
 
 struct Runner {

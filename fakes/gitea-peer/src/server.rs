@@ -57,10 +57,14 @@ impl GiteaPeer {
         let started = Instant::now();
         while !http.look("/version").await.is_ok_and(|answer| answer.status == 200) {
             let ended = self.process.try_wait().expect("its state");
-            let log = || std::fs::read_to_string(self.folder.path().join("log.txt")).unwrap_or_default();
-            assert!(ended.is_none() && started.elapsed() < PATIENCE, "Gitea did not start:\n{}", log());
+            assert!(ended.is_none() && started.elapsed() < PATIENCE, "Gitea did not start:\n{}", self.log());
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
+    }
+
+    /// What the server complained about.
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(self.folder.path().join("log.txt")).unwrap_or_default()
     }
 
     /// Ends it now; dropping does the same.

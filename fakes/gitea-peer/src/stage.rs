@@ -9,7 +9,7 @@ use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
 use tribunal_core::ids::Sha;
-use tribunal_core::pull::facts::{Check, CheckState};
+use tribunal_core::pull::facts::{Check, CheckState, PullFilter};
 use tribunal_core::pull::place::ForgeKind;
 use tribunal_forge::port::Forge;
 
@@ -31,6 +31,20 @@ impl GiteaStage {
 }
 
 impl GiteaStage {
+    /// Puts a label on the branch's pull request, once the server has seen its new head.
+    async fn label(&self, branch: &str, head: &Sha, label: &str) {
+        let forge = self.forge_as(Who::Maintainer);
+        let filter = PullFilter { head_branch: Some(branch.to_owned()), label: None, all_states: false };
+        for _ in 0..200 {
+            let pulls = forge.pulls(&filter).await.expect("pull requests");
+            if let Some(pull) = pulls.iter().find(|pull| pull.head.sha == *head) {
+                return forge.add_label(pull.number, label).await.expect("a label");
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        panic!("no pull request for {branch} at {head}");
+    }
+
     /// The first such check at a commit, if there comes one.
     async fn check_at(&self, head: &Sha, is_it: impl Fn(&Check) -> bool) -> Option<Check> {
         let bot = self.forge_as(Who::Bot);
@@ -79,6 +93,7 @@ impl Stage for GiteaStage {
     async fn fail_job(&self, branch: &str, job: &str, log: &str) -> Option<(Sha, String)> {
         let file = format!(".gitea/workflows/{job}.yml");
         let head = self.push(branch, &[(&file, Some(&workflow(job)))], "a workflow").await;
+        self.label(branch, &head, job).await;
         let is_it = |check: &Check| check.name.contains(job);
         // What the server says of a job that it just made must not come after its end.
         self.check_at(&head, is_it).await.expect("the job is made");
@@ -89,7 +104,9 @@ impl Stage for GiteaStage {
                 return Some((head, check.name));
             }
         }
-        panic!("the job {job} did not fail");
+        let checks = self.forge_as(Who::Bot).checks(&head).await;
+        let jobs = self.peer.api(MAINTAINER, Method::GET, &format!("/repos/{}/actions/jobs", self.path), None).await;
+        panic!("the job {job} did not fail: {checks:?} {jobs:#}\n{}", self.peer.log());
     }
 
     async fn open_pull_from_fork(&self, is_lost: bool) -> Option<u64> {
