@@ -50,7 +50,7 @@ pub async fn an_issue_for_what_is_deferred(town: &Town) {
     for place in ["holidays", "Sundays"] {
         configure(town, "").await;
         let (number, _, _) = town.pull(&[("notes.md", Some(NOTES))]).await;
-        let wish = format!("Say what happens on {place} of #{number}.");
+        let wish = format!("Say what happens on {place}.");
         says(town, number, LINTBOT, "", &[("notes.md", 5, wish.clone())]).await;
         let asked = item(&town.threads(number).await, place);
         let server = ModelServer::start(script(vec![word(&asked, "defer", "It closes at ten")], &[]));
