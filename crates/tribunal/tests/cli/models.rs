@@ -212,11 +212,15 @@ fn a_busy_server_is_asked_again() {
 #[test]
 fn an_answer_that_does_not_fit_gets_one_repair() {
     for (kind, path) in WIRES {
-        let script = Script::always(Reply::Echo).rule(Matcher::any().first(3), Fault::WrongSchema.into());
+        // Told by what is asked: one role may be at its repair before another has asked for the first time.
+        let again = "does not fit the form";
+        let script = Script::always(Fault::WrongSchema.into()).rule(Matcher::any().contains(again), Reply::Echo);
         let (review, server) = reviewed(script, kind, path, "");
         assert_eq!(review.code, 1, "{kind}: {:#}", review.json);
-        assert_eq!(server.requests().len(), 6, "{kind}");
-        assert!(server.requests().iter().skip(3).all(|request| request.body.to_string().contains("required")), "{kind}");
+        let asked: Vec<String> = server.requests().iter().map(|request| request.body.to_string()).collect();
+        let repairs: Vec<&String> = asked.iter().filter(|body| body.contains(again)).collect();
+        assert_eq!((asked.len(), repairs.len()), (6, 3), "{kind}");
+        assert!(repairs.iter().all(|body| body.contains("required")), "{kind}");
     }
 }
 
