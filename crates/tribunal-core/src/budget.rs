@@ -40,6 +40,16 @@ impl Default for Budget {
     }
 }
 
+impl Budget {
+    /// The same caps, and no more than this for the run: a share of what a larger work may spend.
+    pub fn within(self, allowance: Option<Money>) -> Budget {
+        match allowance {
+            None => self,
+            Some(most) => Budget { run: self.run.min(most), needs_prices: true, ..self },
+        }
+    }
+}
+
 impl BudgetConfig {
     pub fn budget(&self) -> Result<Budget, String> {
         let money = |name: &str, dollars: Option<f64>| match dollars {

@@ -3,6 +3,7 @@
 //! A host stores the state, runs the effects and feeds their results back as inputs. A procedure may be stopped between any two
 //! inputs and go on later, and replaying its inputs gives the same states, byte for byte.
 
+pub mod order;
 pub mod remediate;
 pub mod review;
 

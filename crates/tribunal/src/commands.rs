@@ -2,6 +2,7 @@
 
 mod agents;
 mod awaiting;
+mod clerk;
 mod compare;
 mod config;
 mod demo;

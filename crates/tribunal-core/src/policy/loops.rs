@@ -287,6 +287,15 @@ impl LoopPolicy {
     }
 }
 
+impl LoopPolicy {
+    /// One pass, as procedures over many pull requests order it. Their fixes may reach further (CF-19).
+    pub fn single_pass(mut self, config: &Config) -> Self {
+        self.once = true;
+        self.fix.max_files = config.fix.max_files.unwrap_or(20);
+        self
+    }
+}
+
 /// Is it named from the top of the checkout, and below it? A repository's file names no other on whose machine it is read.
 fn is_inside(file: &str) -> bool {
     !file.is_empty()
@@ -337,6 +346,18 @@ mod tests {
         }
         let own = "[agents.a]\nkind = \"claude\"\nmodel = \"m\"\n[fix]\nagent = \"a\"\ncheck = \"a\"\n";
         assert!(policy(LoopKind::Respond, own).unwrap_err().contains("its own assessment"));
+    }
+
+    /// CF-19: a fix that a settlement or a sweep orders may touch more files, unless somebody has said how many.
+    #[test]
+    fn a_single_pass_may_reach_further() {
+        let files = |text: &str| {
+            let config: Config = toml::from_str(text).unwrap();
+            let pass = LoopPolicy::new(LoopKind::Watch, &config).unwrap().single_pass(&config);
+            (pass.once, pass.fix.max_files)
+        };
+        assert_eq!(files(""), (true, 20));
+        assert_eq!(files("[fix]\nmax_files = 3\n"), (true, 3));
     }
 
     #[test]

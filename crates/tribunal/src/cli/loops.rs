@@ -83,6 +83,28 @@ pub struct LoopArgs {
     pub output: Option<PathBuf>,
 }
 
+impl LoopArgs {
+    /// One pass, as if it had been typed for this pull request.
+    pub fn single_pass(pull: u64, reviewer: &str, fixer: Option<String>) -> Self {
+        LoopArgs {
+            pull: pull.to_string(),
+            once: true,
+            dry_run: false,
+            reviewer: Some(reviewer.to_owned()),
+            cycles: None,
+            fixer,
+            assessor: None,
+            checker: None,
+            sarif: Vec::new(),
+            base: None,
+            wait: WaitArgs { poll: None, settle: None, idle: None, total: None },
+            comment: false,
+            format: LoopFormat::Text,
+            output: None,
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum LoopFormat {
     Text,

@@ -120,7 +120,7 @@ async fn unless_interrupted(
     state
 }
 
-async fn request(kind: LoopKind, args: &LoopArgs, at_hand: &AtHand, setup: &Setup) -> Result<Request, Situation> {
+pub(super) async fn request(kind: LoopKind, args: &LoopArgs, at_hand: &AtHand, setup: &Setup) -> Result<Request, Situation> {
     let mut config = setup.merged.config.clone();
     let agent = |name: &Option<String>| name.as_deref().map(AgentName::from);
     config.fix.agent = agent(&args.fixer).or(config.fix.agent);
@@ -192,7 +192,7 @@ pub(super) fn waits(args: &WaitArgs, usual: WaitPolicy) -> WaitPolicy {
 }
 
 /// Who our commits say made them: on a forge the account that pushes them, in a plain repository whoever sits here.
-async fn signature(at_hand: &AtHand, here: Option<&Repository>) -> Result<Signature, Situation> {
+pub(super) async fn signature(at_hand: &AtHand, here: Option<&Repository>) -> Result<Signature, Situation> {
     if at_hand.connected.place.kind == ForgeKind::Local
         && let Some(signature) = here.and_then(Repository::signature)
     {

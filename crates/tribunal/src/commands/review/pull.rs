@@ -10,6 +10,7 @@ use crate::workspace::target::Chosen;
 use crate::workspace::{self, Person, Setup};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use tribunal_agent::rules::compile::RuleSet;
 use tribunal_core::findings::key::sha256_hex;
 use tribunal_core::findings::role::When;
 use tribunal_core::ids::{AgentName, Sha};
@@ -53,24 +54,8 @@ pub async fn begin(
     let personal = workspace::personal_config()?;
     let connected = connect(asked, here.as_deref(), &personal.forge).await?;
     let at_hand = fetch(connected, here.clone()).await?;
-    let guidance = Guidance::at(&at_hand.repository, &at_hand.base_tip);
-    let mut setup = workspace::set_up_with(guidance, flag_layer(args)?)?;
-    if let Some(agent) = &args.agent {
-        setup.play_all(agent)?;
-    }
-    let mut pull = pull_run(args, &at_hand, &setup).await?;
-    pull.brought = receipt.map(|receipt| brought(receipt, &at_hand, &setup)).transpose()?;
-    let chosen = chosen(&at_hand);
-    let mut request = request(args, &setup, &chosen)?;
-    request.spec = request.spec.or_else(|| spec_of(&at_hand.pull, &setup));
-    if at_hand.pull.draft {
-        request.notices.push("This is a draft.".into());
-    }
-    if let Some(brought) = &pull.brought {
-        // Another job's findings make it another review.
-        request.fingerprint = sha256_hex(format!("{}\n{}", request.fingerprint, brought.run).as_bytes());
-    }
-    request.pull = Some(pull);
+    let Prepared { request, rules } = prepare(args, &at_hand, receipt).await?;
+    let case_id = at_hand.connected.place.case_id();
 
     // A dry run leaves nothing behind: the next review must not take it for one that was posted.
     let aside = args.dry_run.then(tempfile::tempdir).transpose().map_err(|error| {
@@ -80,17 +65,48 @@ pub async fn begin(
     let ledger = workspace::open_ledger(&folder).await?;
     let reporter = progress::Reporter::new(quiet);
     let agents = Agents::new(Arc::clone(&ledger), workspace::scratch_root(), recording(args, &ledger).await?);
-    let mut effects = Effects::new(Some(Arc::clone(&at_hand.repository)), Arc::new(setup.rules), agents, reporter.listener());
+    let mut effects = Effects::new(Some(Arc::clone(&at_hand.repository)), Arc::new(rules), agents, reporter.listener());
     effects.on = Some(OnForge { dry: args.dry_run, ..on_forge(&at_hand.connected) });
     // One writer per pull request on this machine, from whichever checkout it is started.
     let host = Host { ledger: Arc::clone(&ledger), effects: Arc::new(effects), folder: Person::here().state };
-    let unpublished = unpublished(&ledger, &chosen.case_id, &request).await?;
+    let unpublished = unpublished(&ledger, &case_id, &request).await?;
     let (run, start) = (request.run.clone(), Input::Start { request: Box::new(request) });
     let state = match unpublished {
         Some(row) if !args.dry_run => unless_interrupted(host.resume(row), &reporter).await?,
-        _ => unless_interrupted(host.begin(&run, start, &chosen.case_id), &reporter).await?,
+        _ => unless_interrupted(host.begin(&run, start, &case_id), &reporter).await?,
     };
     end(state, &ledger, args, quiet).await
+}
+
+/// A review that can begin.
+pub(in crate::commands) struct Prepared {
+    pub request: Request,
+    pub rules: RuleSet,
+}
+
+pub(in crate::commands) async fn prepare(
+    args: &ReviewArgs,
+    at_hand: &AtHand,
+    receipt: Option<Document>,
+) -> Result<Prepared, Situation> {
+    let guidance = Guidance::at(&at_hand.repository, &at_hand.base_tip);
+    let mut setup = workspace::set_up_with(guidance, flag_layer(args)?)?;
+    if let Some(agent) = &args.agent {
+        setup.play_all(agent)?;
+    }
+    let mut pull = pull_run(args, at_hand, &setup).await?;
+    pull.brought = receipt.map(|receipt| brought(receipt, at_hand, &setup)).transpose()?;
+    let mut request = request(args, &setup, &chosen(at_hand))?;
+    request.spec = request.spec.or_else(|| spec_of(&at_hand.pull, &setup));
+    if at_hand.pull.draft {
+        request.notices.push("This is a draft.".into());
+    }
+    if let Some(brought) = &pull.brought {
+        // Another job's findings make it another review.
+        request.fingerprint = sha256_hex(format!("{}\n{}", request.fingerprint, brought.run).as_bytes());
+    }
+    request.pull = Some(pull);
+    Ok(Prepared { request, rules: setup.rules })
 }
 
 pub(in crate::commands) fn on_forge(connected: &Connected) -> OnForge {
