@@ -2,6 +2,7 @@
 
 pub mod files;
 pub mod flags;
+pub mod links;
 pub mod mode;
 pub mod panel;
 pub mod spec;

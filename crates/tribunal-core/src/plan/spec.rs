@@ -31,13 +31,7 @@ pub fn spec_in(description: &str) -> Option<String> {
 
 /// The issue that a description says it closes: `Fixes #7`.
 pub fn linked_issue(description: &str) -> Option<u64> {
-    const VERBS: [&str; 9] = ["close", "closes", "closed", "fix", "fixes", "fixed", "resolve", "resolves", "resolved"];
-    let words: Vec<&str> = description.split_whitespace().collect();
-    words.windows(2).find_map(|pair| {
-        let verb = pair[0].trim_end_matches(':').to_lowercase();
-        let number = pair[1].strip_prefix('#')?.trim_end_matches(|c: char| !c.is_ascii_digit());
-        VERBS.contains(&verb.as_str()).then(|| number.parse().ok()).flatten()
-    })
+    super::links::closes(description).first().copied()
 }
 
 #[cfg(test)]
