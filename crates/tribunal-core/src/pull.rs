@@ -9,3 +9,4 @@ pub mod facts;
 pub mod fault;
 pub mod place;
 pub mod talk;
+pub mod told;

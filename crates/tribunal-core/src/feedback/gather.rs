@@ -92,7 +92,7 @@ pub(super) fn word_of(id: &str, body: &str) -> String {
 
 /// What a comment in a thread is to us.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
+pub(crate) enum Part {
     /// Somebody's word.
     Word,
     /// A finding of our panel, under a good seal.
@@ -113,11 +113,11 @@ impl Said<'_> {
     }
 
     /// Posted by us, under a good seal or a broken one.
-    pub(super) fn is_ours(&self, author: &Account, body: &str) -> bool {
+    pub(crate) fn is_ours(&self, author: &Account, body: &str) -> bool {
         self.mark(author, body).is_some()
     }
 
-    pub(super) fn part(&self, comment: &ThreadComment) -> Part {
+    pub(crate) fn part(&self, comment: &ThreadComment) -> Part {
         let ours = comment.author.is(self.me);
         match self.mark(&comment.author, &comment.body) {
             Some(ReadMark { mark, seal: Seal::Good }) => match mark {

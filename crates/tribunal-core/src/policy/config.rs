@@ -11,6 +11,7 @@ use crate::call::price::{Price, PriceList};
 use crate::combine::Caps;
 use crate::combine::verdict::FailLevel;
 use crate::ids::{AgentName, RoleName};
+use crate::merge::policy::MergeConfig;
 use crate::pull::place::ForgeKind;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -56,6 +57,8 @@ pub struct Config {
     pub watch: LoopConfig,
     #[serde(default)]
     pub respond: LoopConfig,
+    #[serde(default)]
+    pub merge: MergeConfig,
     #[serde(default)]
     pub budget: BudgetConfig,
     /// Model → dollars for a million tokens, over the list that ships.

@@ -1,8 +1,10 @@
 //! What a forge says about a pull request, its author, its checks and its issues.
 
+use super::told::Told;
 use crate::ids::Sha;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// Who did something. Ids, because a login can be renamed and given to somebody else (CF-10).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -149,12 +151,55 @@ pub struct PullFilter {
     pub all_states: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum MergeMethod {
     Squash,
     Merge,
     Rebase,
+}
+
+impl MergeMethod {
+    pub const ALL: [MergeMethod; 3] = [MergeMethod::Squash, MergeMethod::Merge, MergeMethod::Rebase];
+
+    pub fn word(self) -> &'static str {
+        match self {
+            MergeMethod::Squash => "squash",
+            MergeMethod::Merge => "merge",
+            MergeMethod::Rebase => "rebase",
+        }
+    }
+}
+
+/// What a forge itself asks of a merge into one branch.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BaseRules {
+    pub methods: Told<BTreeSet<MergeMethod>>,
+    /// Approvals that are wanted.
+    pub approvals: Told<u32>,
+    pub checks: Told<RequiredChecks>,
+}
+
+impl BaseRules {
+    /// A branch that asks for nothing.
+    pub fn none() -> Self {
+        BaseRules {
+            methods: Told::Is(MergeMethod::ALL.into()),
+            approvals: Told::Is(0),
+            checks: Told::Is(RequiredChecks::default()),
+        }
+    }
+}
+
+/// Checks without which a forge does not merge.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RequiredChecks {
+    pub names: BTreeSet<String>,
+    /// Names with `*` in them, where a forge has such.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub patterns: BTreeSet<String>,
+    /// Some check must be there, whatever it is called.
+    pub any: bool,
 }
 
 /// A merge is always bound to the head that was looked at.

@@ -1,0 +1,176 @@
+//! Everything that the decision to merge looks at: one pull request, at one moment. What was read and what could not be read are
+//! different things, in every field where they can be (design rule 8).
+
+use super::people::Voices;
+use crate::combine::finding::Finding;
+use crate::combine::verdict::{FailLevel, Outcome, Verdict};
+use crate::findings::scale::Priority;
+use crate::ids::{AgentName, FindingId, RepoPath, RunId, Sha};
+use crate::plan::links::Reference;
+use crate::pull::facts::{BaseRules, Check, Mergeable, PullState};
+use crate::pull::told::Told;
+use crate::report::document::Document;
+use crate::report::receipt::{Receipt, SeatReceipt, SeatState};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Facts {
+    pub number: u64,
+    pub title: String,
+    pub url: String,
+    pub state: PullState,
+    pub draft: bool,
+    pub head: Sha,
+    pub head_branch: String,
+    pub base: Sha,
+    pub base_branch: String,
+    pub is_fork: bool,
+    /// Opened by our own account, so that our review can approve nothing (CF-2).
+    pub is_ours: bool,
+    pub mergeable: Mergeable,
+    pub labels: Vec<String>,
+    /// Lines that git left in a file when it could not merge it (SL-105).
+    pub conflict_markers: Told<Vec<Marker>>,
+    /// At the head, the latest of each name.
+    pub checks: Told<Vec<Check>>,
+    /// What the forge asks of a merge into this base.
+    pub rules: BaseRules,
+    /// Our last review; nothing when there is none.
+    pub review: Told<Option<Reviewed>>,
+    /// The agents that have put fixes into this head (CF-27).
+    pub fixers: Told<BTreeSet<AgentName>>,
+    pub people: Told<Voices>,
+    pub dependencies: Told<Vec<Dependency>>,
+    pub gates: Told<Gates>,
+    /// Does the forge refuse a merge whose head is not the given one?
+    pub guarded: Told<bool>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Marker {
+    pub path: RepoPath,
+    pub line: u32,
+}
+
+/// A review of ours, as far as a merge asks for it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reviewed {
+    pub run: RunId,
+    /// The head that was read, which need not be the head of now.
+    pub head: Sha,
+    pub outcome: Outcome,
+    pub verdict: Option<Verdict>,
+    /// Agents that answered, without rules and linters.
+    pub agents: BTreeSet<AgentName>,
+    /// Rules have looked.
+    pub rules: bool,
+    /// Findings that are open and block.
+    pub blocking: Vec<FindingId>,
+}
+
+impl Reviewed {
+    pub fn of(document: &Document) -> Reviewed {
+        Reviewed {
+            run: document.receipt.run.clone(),
+            head: document.receipt.head.clone(),
+            outcome: document.outcome,
+            verdict: document.verdict,
+            agents: answered(&document.receipt).filter(|seat| !is_mechanical(seat)).map(|seat| seat.seat.agent.clone()).collect(),
+            rules: answered(&document.receipt).any(is_mechanical),
+            blocking: document
+                .findings
+                .iter()
+                .filter(|finding| blocks(finding, document.fail_level))
+                .map(|finding| finding.id)
+                .collect(),
+        }
+    }
+}
+
+/// What may not be merged over: what makes a verdict worse than LGTM (CF-12), and what the team lets a run fail for.
+fn blocks(finding: &Finding, fail_level: FailLevel) -> bool {
+    let heavy = matches!(finding.p_code, Priority::P0 | Priority::P1);
+    finding.counts() && (heavy || fail_level.is_reached_by(finding.p_code))
+}
+
+fn answered(receipt: &Receipt) -> impl Iterator<Item = &SeatReceipt> {
+    receipt.seats.iter().filter(|seat| seat.state == SeatState::Ok && seat.replaced_by.is_none())
+}
+
+/// Rules and linters say the same thing whoever asks: they prove what they prove and no more (CF-27).
+fn is_mechanical(seat: &SeatReceipt) -> bool {
+    matches!(seat.kind.as_str(), "rules" | "sarif")
+}
+
+/// Something that must be done before.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Dependency {
+    pub on: Reference,
+    pub declared: Declared,
+    pub state: Told<DependencyState>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Declared {
+    /// `Depends on #7` in the description.
+    InWords,
+    /// Its base branch is the other's head branch.
+    Stacked,
+    /// The plan says so.
+    InPlan,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DependencyState {
+    Open,
+    /// A merged pull request, or a closed issue.
+    Done,
+    /// A pull request that was closed and never merged.
+    Abandoned,
+    /// It waits for itself.
+    Circular,
+}
+
+/// Questions that only a person may answer.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Gates {
+    pub pending: Vec<Gate>,
+    /// Answered with a no.
+    pub refused: Vec<Gate>,
+    /// Who said that exactly this head may be merged.
+    pub consent: Option<Consent>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Gate {
+    /// `post-feedback-merge`
+    pub name: String,
+    pub question: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Consent {
+    pub by: String,
+    pub head: Sha,
+}
+
+impl Facts {
+    /// The review, if it is of exactly this head (design rule 1).
+    pub fn review_of_head(&self) -> Option<&Reviewed> {
+        match &self.review {
+            Told::Is(Some(review)) if review.head == self.head => Some(review),
+            Told::Is(_) | Told::Unknown(_) => None,
+        }
+    }
+
+    /// A person who said that this head may be merged, in answer to a gate.
+    pub fn consent(&self) -> Option<&Consent> {
+        match &self.gates {
+            Told::Is(gates) => gates.consent.as_ref().filter(|consent| consent.head == self.head),
+            Told::Unknown(_) => None,
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! What people say about a merge (design rule 11): who approved this head, who asks for changes, and which of their threads are open.
+//! A machine's approval is never a person's, and an approval of another head is no approval of this one (design rule 7).
+
+use crate::feedback::gather::{Part, Said};
+use crate::feedback::item::Voice;
+use crate::feedback::reviewer::voice;
+use crate::pull::facts::{Account, AccountKind};
+use crate::pull::talk::{Review, ReviewState, Thread};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Voices {
+    /// Logins of people other than the author who approved the head.
+    pub approved: BTreeSet<String>,
+    /// Of those who approved an earlier one, and have not said anything since.
+    pub approved_before: BTreeSet<String>,
+    /// Of those who ask for changes, at whatever head: only they, or whoever dismisses it, take it back.
+    pub asking: BTreeSet<String>,
+    pub threads: Vec<OpenThread>,
+}
+
+/// A conversation that a person takes part in and nobody has closed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenThread {
+    pub by: String,
+    pub path: String,
+    pub line: Option<u32>,
+    /// The last word in it is ours.
+    pub answered: bool,
+}
+
+impl Voices {
+    pub fn of(said: &Said<'_>) -> Voices {
+        let mut last: BTreeMap<&str, &Review> = BTreeMap::new();
+        for review in said.reviews.iter().filter(|review| is_persons(said, &review.author, &review.body)) {
+            match review.state {
+                ReviewState::Approved | ReviewState::ChangesRequested | ReviewState::Dismissed => {
+                    last.insert(&review.author.id, review);
+                }
+                ReviewState::Pending | ReviewState::Commented => {}
+            }
+        }
+        let mut voices = Voices { threads: open_threads(said), ..Voices::default() };
+        for review in last.into_values() {
+            let login = review.author.login.clone();
+            match review.state {
+                ReviewState::ChangesRequested => voices.asking.insert(login),
+                // Nobody approves what he wrote himself, where a forge lets him.
+                ReviewState::Approved if review.author.is(&said.pull.author) => false,
+                ReviewState::Approved if review.commit.as_ref() == Some(&said.pull.head.sha) => voices.approved.insert(login),
+                ReviewState::Approved => voices.approved_before.insert(login),
+                ReviewState::Dismissed | ReviewState::Pending | ReviewState::Commented => false,
+            };
+        }
+        voices
+    }
+}
+
+/// Not a machine's, and not posted by us. A word of our own account without our mark is a person's, who uses it too (CF-33), unless
+/// the forge calls the account a bot.
+fn is_persons(said: &Said<'_>, author: &Account, body: &str) -> bool {
+    let person = voice(author, said.me, said.extra) == Voice::Person && author.kind != AccountKind::Bot;
+    person && !said.is_ours(author, body)
+}
+
+fn open_threads(said: &Said<'_>) -> Vec<OpenThread> {
+    said.threads.iter().filter_map(|thread| open_thread(said, thread)).collect()
+}
+
+/// Notes of the author to himself hold nothing up; what anybody else says does, also in a thread that a machine began.
+fn open_thread(said: &Said<'_>, thread: &Thread) -> Option<OpenThread> {
+    let words = |at: &usize| {
+        let comment = &thread.comments[*at];
+        said.part(comment) == Part::Word && is_persons(said, &comment.author, &comment.body)
+    };
+    let places: Vec<usize> = (0..thread.comments.len()).filter(words).collect();
+    let by = places.iter().map(|at| &thread.comments[*at].author).find(|author| !author.is(&said.pull.author))?;
+    let last_word = *places.last()?;
+    let answered = thread.comments[last_word..].iter().any(|comment| matches!(said.part(comment), Part::Fixed | Part::Answered));
+    // What we closed ourselves is open again once somebody speaks in it.
+    let by_us = thread.resolved_by.as_ref().is_some_and(|by| by.is(said.me));
+    let closed = thread.resolved && (answered || !by_us);
+    (!closed).then(|| OpenThread { by: by.login.clone(), path: thread.path.clone(), line: thread.line, answered })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::feedback::samples::{Stage, bot, codex, person, reply};
+    use crate::publish::marker::{Disposition, Mark};
+
+    fn logins(logins: &BTreeSet<String>) -> Vec<&str> {
+        logins.iter().map(String::as_str).collect()
+    }
+
+    /// Design rules 7 and 11: a person's approval, of this head.
+    #[test]
+    fn only_people_approve_and_only_this_head() {
+        let mut stage = Stage::new()
+            .review(&person("ann"), ReviewState::Approved, "fine")
+            .review(&person("bob"), ReviewState::Approved, "")
+            .review(&codex(), ReviewState::Approved, "")
+            .review(&person("dev"), ReviewState::Approved, "my own")
+            .review(&person("eve"), ReviewState::Commented, "hm");
+        stage.reviews[1].commit = Some("3333333333333333333333333333333333333333".into());
+        let voices = Voices::of(&stage.said());
+        assert_eq!(logins(&voices.approved), ["ann"]);
+        assert_eq!(logins(&voices.approved_before), ["bob"]);
+        assert!(voices.asking.is_empty());
+    }
+
+    /// CF-33: our account with our mark is us; without it, a person who uses the account, unless it is a bot.
+    #[test]
+    fn our_own_approval_is_nobodys() {
+        let mut stage = Stage::new();
+        let body = stage.marked("LGTM", &Mark::Review { head: stage.pull.head.sha.clone(), run: "run".into() });
+        let me = stage.me.clone();
+        stage = stage.review(&me, ReviewState::Approved, &body);
+        assert!(Voices::of(&stage.said()).approved.is_empty());
+        stage = stage.review(&me, ReviewState::Approved, "by hand");
+        assert_eq!(logins(&Voices::of(&stage.said()).approved), ["tribunal"]);
+        stage.me = bot("tribunal");
+        stage.reviews.iter_mut().for_each(|review| review.author = bot("tribunal"));
+        assert!(Voices::of(&stage.said()).approved.is_empty());
+    }
+
+    /// A wish for changes stands over later heads and later comments, until it is taken back.
+    #[test]
+    fn a_change_request_stands_until_it_is_taken_back() {
+        let ann = person("ann");
+        let mut stage =
+            Stage::new().review(&ann, ReviewState::ChangesRequested, "no").review(&ann, ReviewState::Commented, "so?");
+        stage.reviews[0].commit = Some("3333333333333333333333333333333333333333".into());
+        assert_eq!(logins(&Voices::of(&stage.said()).asking), ["ann"]);
+        let approved = stage.review(&ann, ReviewState::Approved, "yes");
+        assert!(Voices::of(&approved.said()).asking.is_empty());
+        let dismissed = Stage::new().review(&ann, ReviewState::Dismissed, "no");
+        assert_eq!(Voices::of(&dismissed.said()), Voices::default());
+        let machine = Stage::new().review(&codex(), ReviewState::ChangesRequested, "no");
+        assert!(Voices::of(&machine.said()).asking.is_empty());
+    }
+
+    #[test]
+    fn threads_of_people_are_open_until_somebody_closes_them() {
+        let (ann, dev) = (person("ann"), person("dev"));
+        let stage = Stage::new().thread(&[(&ann, "why?")]).thread(&[(&codex(), "P1: bug")]).thread(&[(&dev, "note to self")]);
+        let open = Voices::of(&stage.said()).threads;
+        assert_eq!(open, vec![OpenThread { by: "ann".into(), path: "src/cart.rs".into(), line: Some(10), answered: false }]);
+        // In a machine's thread, too.
+        let joined = Stage::new().thread(&[(&codex(), "P1: bug"), (&ann, "yes, please")]);
+        assert_eq!(Voices::of(&joined.said()).threads.len(), 1);
+        let mut closed = Stage::new().thread(&[(&ann, "why?")]);
+        closed.threads[0].resolved = true;
+        assert!(Voices::of(&closed.said()).threads.is_empty());
+    }
+
+    /// What we answered and closed is open again when the person goes on.
+    #[test]
+    fn a_thread_that_we_closed_is_open_for_the_next_word() {
+        let ann = person("ann");
+        let blank = Stage::new();
+        let answer = blank.marked("Fixed in 1234567.", &reply("thread:t1", "t1.1", Disposition::Fixed));
+        let me = blank.me.clone();
+        let mut stage = blank.thread(&[(&ann, "why?"), (&me, &answer)]);
+        assert!(Voices::of(&stage.said()).threads[0].answered);
+        stage.threads[0].resolved = true;
+        stage.threads[0].resolved_by = Some(me.clone());
+        assert!(Voices::of(&stage.said()).threads.is_empty());
+        let mut later = Stage::new().thread(&[(&ann, "why?"), (&me, &answer), (&ann, "not at all")]);
+        later.threads[0].resolved = true;
+        later.threads[0].resolved_by = Some(me);
+        let open = Voices::of(&later.said()).threads;
+        assert_eq!(open.iter().map(|thread| thread.answered).collect::<Vec<_>>(), [false]);
+    }
+}
