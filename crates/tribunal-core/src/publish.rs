@@ -2,6 +2,7 @@
 
 pub mod anchor;
 pub mod difference;
+pub mod drafts;
 pub mod inline;
 pub mod markdown;
 pub mod marker;
@@ -14,6 +15,7 @@ pub mod status;
 pub mod sticky;
 pub mod summary;
 pub mod threads;
+pub mod verdict;
 pub mod visible;
 
 #[cfg(test)]

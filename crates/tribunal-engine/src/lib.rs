@@ -6,6 +6,7 @@ pub mod host;
 pub mod local_book;
 pub mod one_pull;
 pub mod remediate;
+pub mod verdicts;
 pub mod waiting;
 
 use tribunal_core::ids::AgentName;

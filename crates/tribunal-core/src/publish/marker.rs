@@ -8,6 +8,8 @@
 //! A mark of our account whose seal does not open (the key was lost, or never shared between machines) still shows *where* a comment
 //! of ours is, so that nothing is said twice. It never decides anything: what it claims to have been reviewed is reviewed again.
 
+use super::verdict::Sitting;
+use crate::combine::verdict::Verdict;
 use crate::findings::about::About;
 use crate::ids::{FindingId, FindingKey, RunId, Sha};
 use base64::Engine as _;
@@ -42,6 +44,8 @@ pub enum Mark {
     Reply { item: String, last_word: String, says: Disposition, head: Sha, run: RunId },
     /// The summary of a round. It answers what cannot be replied to, each as `item@last_word`.
     Round { run: RunId, cycle: u32, items: Vec<String> },
+    /// A formal verdict, and the occasion that it was given on (TS-101).
+    Verdict { sitting: Sitting, run: RunId, verdict: Verdict, head: Sha },
 }
 
 /// What an answer says of its finding.

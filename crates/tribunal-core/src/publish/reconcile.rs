@@ -5,6 +5,7 @@
 //! sticky last. A sticky that names a head therefore says that everything else for that head is there (PR-133).
 
 use super::anchor::{Shown, Spot};
+use super::drafts::Drafts;
 use super::inline::{Dialect, inline_body};
 use super::marker::{Mark, MarkerKey, ReadMark, Seal, read, seal};
 use super::status::{check_run, stands, status};
@@ -16,9 +17,7 @@ use crate::ids::{FindingId, FindingKey, Sha};
 use crate::policy::publish::PublishPolicy;
 use crate::pull::capability::{Capabilities, Capability};
 use crate::pull::facts::{Account, Check, Pull, PullState};
-use crate::pull::talk::{
-    Comment, NewCheckRun, NewComment, NewReview, NewStatus, Review, ReviewEvent, ReviewState, Thread, ThreadComment,
-};
+use crate::pull::talk::{Comment, NewCheckRun, NewComment, NewReview, NewStatus, Review, ReviewEvent, Thread, ThreadComment};
 use crate::report::document::Document;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -116,7 +115,8 @@ pub fn reconcile(desired: &Desired<'_>, observed: &Observed) -> Result<Next, Sto
     if observed.pull.head.sha != desired.document.head {
         return Err(Stop::HeadMoved { to: observed.pull.head.sha.clone() });
     }
-    let pending = pending(desired, observed)?;
+    let drafts = Drafts { reviews: &observed.reviews, drafted: &observed.drafted };
+    let pending = drafts.ours(desired.me, desired.case_id, desired.key)?;
     let threads = own(&observed.threads, desired.me, desired.case_id, desired.key);
     let mut writes: Vec<Write> = pending.into_iter().map(|review| Write::DeletePending { review }).collect();
     let (kept, doubled) = first_of_each(threads);
@@ -167,20 +167,6 @@ pub fn assume_posted(observed: &mut Observed, review: &NewReview, me: &Account) 
             comments: vec![first],
         });
     }
-}
-
-/// Reviews of our account that were begun and never shown. One that holds anything but our own words is somebody's draft.
-fn pending(desired: &Desired<'_>, observed: &Observed) -> Result<Vec<String>, Stop> {
-    let mut ours = Vec::new();
-    for review in observed.reviews.iter().filter(|review| review.state == ReviewState::Pending && review.author.is(desired.me)) {
-        let waiting = observed.drafted.get(&review.id).into_iter().flatten().map(String::as_str);
-        let mut bodies = waiting.chain(Some(review.body.as_str()).filter(|body| !body.trim().is_empty()));
-        if bodies.any(|body| read(body, desired.case_id, desired.key).is_none()) {
-            return Err(Stop::ForeignDraft);
-        }
-        ours.push(review.id.clone());
-    }
-    Ok(ours)
 }
 
 /// The oldest comment of each finding; later ones go, unless somebody has answered them.

@@ -10,7 +10,7 @@ use crate::publish::memory::Memory;
 use crate::publish::tests::{DIFF, first, second};
 use crate::pull::facts::{AccountKind, CheckState, Mergeable, Tip};
 use crate::pull::place::ForgeKind;
-use crate::pull::talk::ThreadComment;
+use crate::pull::talk::{ReviewState, ThreadComment};
 use proptest::prelude::*;
 
 const CASE: &str = "pull:h/acme/shop#7";
