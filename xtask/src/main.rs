@@ -1,5 +1,7 @@
 //! Development tasks. `cargo xtask test` is what the README tells people to run, and what CI runs.
 
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
 mod bench;
 mod contract;
 mod corpus;

@@ -1,4 +1,7 @@
-//! A real Gitea, built from its source. No package ships one; its modules can be had, all but two, and for those there is a way round.
+//! A real Gitea, built from its source. No package ships one; the modules that it needs can be had, all but one, and for that there is a
+//! way round.
+
+mod changes;
 
 use super::folder;
 use anyhow::{Context as _, Result, bail};
@@ -10,13 +13,8 @@ use std::process::Command;
 const VERSION: &str = "1.27.3";
 /// Still fetched under the name it had before 1.27.
 const MODULE: &str = "code.gitea.io/gitea";
-/// A module under a new name that cannot be fetched, and the same one under its old name; then a release that can, for one that cannot.
-const EDITS: [&str; 2] = [
-    "-replace=gitea.dev/actions-proto-go=code.gitea.io/actions-proto-go@v0.6.0",
-    "-require=gitlab.com/gitlab-org/api/client-go/v2@v2.43.0",
-];
-/// Imports from other Gitea servers; the only user of a third module that cannot be fetched.
-const LEFT_OUT: &str = "services/migrations/gitea_downloader.go";
+/// A module under a new name that cannot be fetched, and the same one under its old name.
+const EDIT: &str = "-replace=gitea.dev/actions-proto-go=code.gitea.io/actions-proto-go@v0.6.0";
 
 /// What Go may know of the world outside: where to fetch from, where to keep it. Nothing that would change what is built.
 const PASSED_ON: [&str; 22] = [
@@ -56,7 +54,7 @@ fn home() -> PathBuf {
 
 pub fn build() -> Result<()> {
     let (stamp, program) = (home().join("stamp"), home().join("gitea"));
-    let wanted = format!("{MODULE}@v{VERSION}\n{}\n-{LEFT_OUT}\n", EDITS.join("\n"));
+    let wanted = format!("{MODULE}@v{VERSION}\n{EDIT}\n{}", changes::text());
     if program.is_file() && fs::read_to_string(&stamp).is_ok_and(|built| built == wanted) {
         return Ok(());
     }
@@ -64,12 +62,11 @@ pub fn build() -> Result<()> {
     fs::create_dir_all(home())?;
     let source = home().join("src");
     fetch(&source)?;
-    for edit in EDITS {
-        go(&source, &["mod", "edit", edit])?;
-    }
-    fs::remove_file(source.join(LEFT_OUT)).with_context(|| format!("{LEFT_OUT} is not in Gitea {VERSION}"))?;
-    let version = format!("-X main.Version={VERSION}");
-    go(&source, &["build", "-mod=mod", "-buildvcs=false", "-ldflags", &version, "-o", "../gitea.new", "."])?;
+    go(&source, &["mod", "edit", EDIT])?;
+    changes::apply(&source).with_context(|| format!("Gitea {VERSION} is not the one that it is changed for"))?;
+    // Nobody looks into it with a debugger.
+    let link = format!("-s -w -X main.Version={VERSION}");
+    go(&source, &["build", "-mod=mod", "-buildvcs=false", "-ldflags", &link, "-o", "../gitea.new", "."])?;
     fs::rename(home().join("gitea.new"), program)?;
     Ok(fs::write(stamp, wanted)?)
 }
@@ -129,6 +126,8 @@ fn go(folder: &Path, args: &[&str]) -> Result<Vec<u8>> {
     }
     let output = command
         .env("GOWORK", "off")
+        // Its database is Go all the way down; a C compiler would only be started for the standard library.
+        .env("CGO_ENABLED", "0")
         .stderr(std::process::Stdio::inherit())
         .output()
         .with_context(|| format!("{} cannot be started", program.display()))?;
