@@ -14,7 +14,9 @@ use tokio::time::timeout;
 
 /// As much of a hit as is kept.
 const KEPT: usize = 4096;
-/// A caller that pauses longer than this has said what it had to say.
+/// A caller may be slow to begin.
+const BEGINNING: Duration = Duration::from_secs(10);
+/// One that pauses longer than this has said what it had to say.
 const PAUSE: Duration = Duration::from_millis(200);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -139,7 +141,8 @@ async fn hear(mut stream: TcpStream, hits: Hits, index: usize) {
     let mut buffer = [0; KEPT];
     let mut heard = 0;
     while heard < KEPT {
-        match timeout(PAUSE, stream.read(&mut buffer[heard..])).await {
+        let pause = if heard == 0 { BEGINNING } else { PAUSE };
+        match timeout(pause, stream.read(&mut buffer[heard..])).await {
             Ok(Ok(count)) if count > 0 => heard += count,
             _ => break,
         }

@@ -5,7 +5,7 @@ use fake_model_server::{Fault, Matcher, ModelServer, Reply, Script, Wire};
 use serde_json::{Value, json};
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 struct Answer {
     status: u16,
@@ -21,14 +21,44 @@ impl Answer {
     }
 }
 
+/// For an answer that must come.
+const PATIENCE: Duration = Duration::from_secs(300);
+/// Silence of this length is taken for good.
+const SILENCE: Duration = Duration::from_millis(150);
+
+/// How much of an answer is waited for, before its silence means anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Expected {
+    Nothing,
+    Head,
+    SomeBody,
+    All,
+}
+
+impl Expected {
+    fn is_there(self, bytes: &[u8]) -> bool {
+        let end = bytes.windows(4).position(|window| window == b"\r\n\r\n");
+        match self {
+            Expected::Nothing => true,
+            Expected::Head => end.is_some(),
+            Expected::SomeBody => end.is_some_and(|end| bytes.len() > end + 4),
+            Expected::All => false,
+        }
+    }
+}
+
 fn post(server: &ModelServer, path: &str, headers: &str, body: &Value) -> Answer {
+    post_until(Expected::All, server, path, headers, body)
+}
+
+fn post_until(expected: Expected, server: &ModelServer, path: &str, headers: &str, body: &Value) -> Answer {
     let mut stream = TcpStream::connect(server.url().trim_start_matches("http://")).unwrap();
-    stream.set_read_timeout(Some(Duration::from_millis(150))).unwrap();
     let body = body.to_string();
     write!(stream, "POST {path} HTTP/1.0\r\n{headers}content-length: {}\r\n\r\n{body}", body.len()).unwrap();
     let mut bytes = Vec::new();
     let mut buffer = [0; 8192];
     let hangs = loop {
+        stream.set_read_timeout(Some(if expected.is_there(&bytes) { SILENCE } else { PATIENCE })).unwrap();
         match stream.read(&mut buffer) {
             Ok(0) => break false,
             Ok(count) if bytes.len() < 100_000 => bytes.extend_from_slice(&buffer[..count]),
@@ -46,18 +76,23 @@ const PROMPT: &str = "=== FILE a.rs ===\n+    12 let x = 1; // BUG(S1): wrong\nR
 const VERSION: &str = "anthropic-version: 2023-06-01\r\n";
 
 fn ask(server: &ModelServer, wire: Wire, stream: bool) -> Answer {
+    ask_until(Expected::All, server, wire, stream)
+}
+
+fn ask_until(expected: Expected, server: &ModelServer, wire: Wire, stream: bool) -> Answer {
+    let post = |path: &str, headers: &str, body: &Value| post_until(expected, server, path, headers, body);
     let user = json!([{ "role": "user", "content": PROMPT }]);
     match wire {
         Wire::Anthropic => {
             let body = json!({ "model": "m", "max_tokens": 4000, "stream": stream, "messages": user });
-            post(server, "/v1/messages?beta=true", VERSION, &body)
+            post("/v1/messages?beta=true", VERSION, &body)
         }
-        Wire::Responses => post(server, "/v1/responses", "", &json!({ "model": "m", "stream": stream, "input": user })),
-        Wire::Chat => post(server, "/v1/chat/completions", "", &json!({ "model": "m", "stream": stream, "messages": user })),
+        Wire::Responses => post("/v1/responses", "", &json!({ "model": "m", "stream": stream, "input": user })),
+        Wire::Chat => post("/v1/chat/completions", "", &json!({ "model": "m", "stream": stream, "messages": user })),
         Wire::Gemini => {
             let path = if stream { "streamGenerateContent?alt=sse" } else { "generateContent" };
             let body = json!({ "contents": [{ "role": "user", "parts": [{ "text": PROMPT }] }] });
-            post(server, &format!("/v1beta/models/m:{path}"), "", &body)
+            post(&format!("/v1beta/models/m:{path}"), "", &body)
         }
     }
 }
@@ -113,24 +148,30 @@ fn faults_take_turns_by_rule() {
 #[test]
 fn silence_stall_and_endless_hold_the_caller() {
     let server = ModelServer::start(Script::default());
-    for fault in
-        [Fault::Silence { after_head: false }, Fault::Silence { after_head: true }, Fault::Stall { after: 1 }, Fault::Endless]
-    {
+    for (fault, expected) in [
+        (Fault::Silence { after_head: false }, Expected::Nothing),
+        (Fault::Silence { after_head: true }, Expected::Head),
+        (Fault::Stall { after: 1 }, Expected::SomeBody),
+        (Fault::Endless, Expected::SomeBody),
+    ] {
         server.set_script(Script::always(fault.clone().into()));
         std::thread::scope(|scope| {
             for (wire, stream) in WIRES.into_iter().zip([true, false, true, true]) {
                 let (fault, server) = (&fault, &server);
                 scope.spawn(move || {
-                    let answer = ask(server, wire, stream);
+                    let answer = ask_until(expected, server, wire, stream);
                     assert!(answer.hangs, "{fault:?} {wire:?} {}", answer.body);
                     assert_eq!(answer.body.is_empty(), matches!(fault, Fault::Silence { .. }), "{fault:?} {wire:?}");
                 });
             }
         });
     }
-    let before = Instant::now();
-    drop(server);
-    assert!(before.elapsed() < Duration::from_secs(1), "hanging responses do not keep the server");
+    let (sender, dropped) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        drop(server);
+        sender.send(())
+    });
+    assert!(dropped.recv_timeout(PATIENCE).is_ok(), "hanging responses keep the server");
 }
 
 #[test]
@@ -161,17 +202,24 @@ fn broken_answers_break_as_asked() {
 /// The prefix of a call that has not begun is of no use to the next.
 #[test]
 fn parallel_first_calls_all_pay() {
-    let server = ModelServer::start(Script::always(Reply::Text("ok".into())).latency_ms(100));
+    let server = ModelServer::start(Script::default());
     let ask = |role: &str| {
         let block = json!({ "type": "text", "text": "d".repeat(8000), "cache_control": { "type": "ephemeral" } });
         let content = json!([block, { "type": "text", "text": role }]);
         let body = json!({ "model": "m", "max_tokens": 9, "messages": [{ "role": "user", "content": content }] });
         post(&server, "/v1/messages", VERSION, &body).json()["usage"]["cache_read_input_tokens"].as_u64().unwrap()
     };
-    std::thread::scope(|scope| {
-        let calls = [scope.spawn(|| ask("one")), scope.spawn(|| ask("two"))];
-        assert_eq!(calls.map(|call| call.join().unwrap()), [0, 0]);
+    // Long enough for the second to come before the first has begun; how long that is depends on the machine.
+    let took_turns = [100, 1_000, 10_000, 60_000].into_iter().find_map(|latency| {
+        server.forget();
+        server.set_script(Script::always(Reply::Text("ok".into())).latency_ms(latency));
+        let read =
+            std::thread::scope(|scope| [scope.spawn(|| ask("one")), scope.spawn(|| ask("two"))].map(|call| call.join().unwrap()));
+        let received = server.requests();
+        (received[1].at < received[0].began.unwrap()).then_some(read)
     });
+    assert_eq!(took_turns, Some([0, 0]));
+    server.set_script(Script::always(Reply::Text("ok".into())));
     assert_eq!(ask("three"), 2000);
     assert_eq!(server.accounting().cache_write, 4000);
 }

@@ -41,7 +41,7 @@ async fn server(plays: Vec<Play>) -> (String, tokio::task::JoinHandle<Vec<String
                 Play::SayThenHang(text) => {
                     stream.write_all(text.as_bytes()).await.unwrap();
                     tokio::spawn(async move {
-                        tokio::time::sleep(Duration::from_secs(30)).await;
+                        std::future::pending::<()>().await;
                         drop(stream);
                     });
                 }
@@ -77,9 +77,12 @@ fn question() -> Question {
     Question { system: "S".into(), shared: "SHARED".into(), own: "OWN".into(), schema, repair: None }
 }
 
+/// No clock but the one that a test is about: a slow machine must not run out another one.
+const PATIENT: ClockConfig =
+    ClockConfig { first_byte_seconds: Some(u64::MAX), idle_seconds: Some(u64::MAX), total_seconds: Some(u64::MAX) };
+
 fn at(base_url: &str) -> ModelConfig {
-    let clocks = ClockConfig { first_byte_seconds: Some(1), idle_seconds: Some(1), total_seconds: Some(20) };
-    ModelConfig { model: "m".into(), base_url: Some(base_url.into()), clocks, ..ModelConfig::default() }
+    ModelConfig { model: "m".into(), base_url: Some(base_url.into()), clocks: PATIENT, ..ModelConfig::default() }
 }
 
 type Heard = Result<Answer, (Fault, Usage)>;
@@ -91,8 +94,12 @@ async fn ask(config: &ModelConfig, key: Option<&str>) -> Heard {
 }
 
 async fn fault_of(play: Play) -> Fault {
+    fault_within(PATIENT, play).await
+}
+
+async fn fault_within(clocks: ClockConfig, play: Play) -> Fault {
     let (address, _served) = server(vec![play]).await;
-    ask(&at(&address), Some(KEY)).await.unwrap_err().0
+    ask(&ModelConfig { clocks, ..at(&address) }, Some(KEY)).await.unwrap_err().0
 }
 
 #[tokio::test]
@@ -135,21 +142,23 @@ async fn each_wire_has_its_place_and_its_header() {
 
 #[tokio::test]
 async fn silence_runs_out_the_first_clock() {
-    assert_eq!(fault_of(Play::SayThenHang(String::new())).await, Fault::NoFirstByte { seconds: 1 });
-    assert_eq!(fault_of(Play::SayThenHang(OK.to_owned())).await, Fault::NoFirstByte { seconds: 1 });
+    let clocks = ClockConfig { first_byte_seconds: Some(1), ..PATIENT };
+    for said in ["", OK] {
+        let fault = fault_within(clocks, Play::SayThenHang(said.to_owned())).await;
+        assert_eq!(fault, Fault::NoFirstByte { seconds: 1 }, "after `{said}`");
+    }
 }
 
 #[tokio::test]
 async fn a_stall_runs_out_the_second() {
-    assert_eq!(fault_of(Play::SayThenHang(format!("{OK}: thinking\n\n"))).await, Fault::Stalled { seconds: 1 });
+    let clocks = ClockConfig { idle_seconds: Some(1), ..PATIENT };
+    assert_eq!(fault_within(clocks, Play::SayThenHang(format!("{OK}: thinking\n\n"))).await, Fault::Stalled { seconds: 1 });
 }
 
 #[tokio::test]
 async fn the_total_clock_ends_everything() {
-    let (address, _served) = server(vec![Play::SayThenHang(OK.to_owned())]).await;
-    let mut config = at(&address);
-    config.clocks = ClockConfig { first_byte_seconds: Some(u64::MAX), idle_seconds: Some(9), total_seconds: Some(1) };
-    assert_eq!(ask(&config, None).await.unwrap_err().0, Fault::OutOfTime { seconds: 1 });
+    let clocks = ClockConfig { total_seconds: Some(1), ..PATIENT };
+    assert_eq!(fault_within(clocks, Play::SayThenHang(OK.to_owned())).await, Fault::OutOfTime { seconds: 1 });
 }
 
 #[tokio::test]
@@ -194,9 +203,10 @@ async fn a_redirect_is_not_followed() {
     let reply = format!("HTTP/1.1 307 Go\r\nlocation: {elsewhere}\r\ncontent-length: 0\r\n\r\n");
     let fault = fault_of(say(&reply)).await;
     assert!(matches!(&fault, Fault::BadRequest { status: 307, message } if message.contains("base_url")), "{fault}");
-    tokio::time::sleep(Duration::from_millis(100)).await;
-    assert!(!other.is_finished());
-    other.abort();
+    // The first whom the other server meets is this test.
+    let mut stream = TcpStream::connect(elsewhere.trim_start_matches("http://").trim_end_matches("/v1")).await.unwrap();
+    stream.write_all(b"POST /nobody-else HTTP/1.1\r\ncontent-length: 0\r\n\r\n").await.unwrap();
+    assert!(other.await.unwrap()[0].starts_with("POST /nobody-else "));
 }
 
 #[tokio::test]
@@ -277,9 +287,9 @@ async fn patience_ends_where_it_cannot_help() {
     assert!(usage.is_nothing());
     assert_eq!(served.await.unwrap().len(), 1);
     // A pause beyond the total clock is not begun.
-    let later = "HTTP/1.1 429 Slow\r\nretry-after: 30\r\nconnection: close\r\n\r\n";
+    let later = "HTTP/1.1 429 Slow\r\nretry-after: 60\r\nconnection: close\r\n\r\n";
     let (address, _served) = server(vec![say(later)]).await;
-    let begun = Instant::now();
-    assert!(matches!(patiently(&at(&address)).await.unwrap_err().0, Fault::Busy { status: 429, .. }));
-    assert!(begun.elapsed() < Duration::from_secs(10));
+    let config = ModelConfig { clocks: ClockConfig { total_seconds: Some(50), ..PATIENT }, ..at(&address) };
+    // Had it been, the clock would have run out before anything else could be said.
+    assert!(matches!(patiently(&config).await.unwrap_err().0, Fault::Busy { status: 429, .. }));
 }

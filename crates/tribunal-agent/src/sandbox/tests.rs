@@ -33,7 +33,7 @@ fn inside(command: &[&str], read: &[&Path], network: Network, apart: bool, door:
             apart,
             ..Limits::open(vec![folder.path().to_owned()], network)
         },
-        clocks: Clocks::total(Duration::from_secs(30)),
+        clocks: Clocks::total(Duration::from_secs(600)),
     };
     run_with(&invocation, Company { door: Some(Box::new(door)), ..Company::default() }).unwrap()
 }

@@ -51,7 +51,7 @@ fn fails_visibly(script: &str, reason: &str) -> Document {
     sandbox.commit("Work");
     let command = sandbox.script("helper.sh", script);
     sandbox.configure_person(&format!(
-        "[panel]\nstaff-engineer = [\"helper\"]\n[agents.helper]\nkind = \"command\"\ncommand = {command}\ntimeout_seconds = 20\n"
+        "[panel]\nstaff-engineer = [\"helper\"]\n[agents.helper]\nkind = \"command\"\ncommand = {command}\ntimeout_seconds = 600\n"
     ));
     let review = sandbox.review(&[]).ends_with(3);
     check_failure(&review, reason);
@@ -92,14 +92,14 @@ fn a_gigabyte_of_output_is_a_failure() {
 fn a_hang_is_a_failure_after_its_time() {
     let sandbox = Sandbox::on_feature();
     sandbox.write("app.py", NO_TLS);
-    let command = sandbox.script("helper.sh", "sleep 600 &\nsleep 600\n");
+    let command = sandbox.script("helper.sh", "sleep 3600 &\nsleep 3600\n");
     sandbox.configure_person(&format!(
         "[panel]\nstaff-engineer = [\"helper\"]\n[agents.helper]\nkind = \"command\"\ncommand = {command}\ntimeout_seconds = 1\n"
     ));
     let begun = Instant::now();
     let review = sandbox.review(&[]).ends_with(3);
     check_failure(&review, "no answer within 1 s");
-    assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_secs(1800), "it was waited for, not ended: {:?}", begun.elapsed());
 }
 
 /// A reviewer that says it failed has failed, whatever it printed before.
@@ -437,8 +437,8 @@ fn reviewers_run_in_parallel() {
     let [first, second] = ["a", "b"]
         .map(|name| sandbox.script(&format!("{name}.sh"), &format!("read word < '{}'\n{answer}", pipes.join(name).display())));
     sandbox.configure_person(&format!(
-        "[panel]\nsecurity-reviewer = [\"first\"]\nsdet = [\"second\"]\n[agents.first]\nkind = \"command\"\ncommand = {first}\ntimeout_seconds = 30\n\
-         [agents.second]\nkind = \"command\"\ncommand = {second}\ntimeout_seconds = 30\n"
+        "[panel]\nsecurity-reviewer = [\"first\"]\nsdet = [\"second\"]\n[agents.first]\nkind = \"command\"\ncommand = {first}\ntimeout_seconds = 600\n\
+         [agents.second]\nkind = \"command\"\ncommand = {second}\ntimeout_seconds = 600\n"
     ));
     // Opening a pipe for writing returns when its reader is there: when both returned, both agents are running at once.
     let writers: Vec<_> = ["b", "a"].map(|name| pipes.join(name)).into_iter().collect();

@@ -3,7 +3,7 @@
 //! output, no finding suppressed. That the same attack is seen when it works is shown where protections can be taken away: among the
 //! tests of `tribunal-agent` (`cli::weakened`), because no build of the program can be told to.
 
-use super::clis::{review, seat};
+use super::clis::{PATIENT, review, seat};
 use super::peers::{CLIS, Cli};
 use super::sandbox::{Document, Sandbox};
 use fake_model_server::{Attack, ModelServer, ON_DISK, Reply, Script};
@@ -47,7 +47,7 @@ fn withstands(cli: &Cli) {
     let Some(program) = cli.program() else { return };
     let hostile = Hostile::new();
     let server = ModelServer::start(Script::always(Reply::Obedient).key(KEY));
-    seat(&hostile.sandbox, cli, &program, &server, "clocks = { total_seconds = 120 }\n");
+    seat(&hostile.sandbox, cli, &program, &server, PATIENT);
     // Beside the CLI, so that a suppressed finding would be seen.
     let config = hostile.sandbox.root().join("home/config/tribunal/config.toml");
     let text = std::fs::read_to_string(&config).unwrap();

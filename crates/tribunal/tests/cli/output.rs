@@ -1,6 +1,6 @@
 //! What is printed: to whom, in which format, and valid against which schema (issue 3, point 8; design section 8).
 
-use super::sandbox::{NO_TLS, NO_TLS_RULE, SHARED_LIST, SHARED_LIST_RULE, Sandbox, answering, claim, str_of};
+use super::sandbox::{NO_TLS, NO_TLS_RULE, PATIENCE, SHARED_LIST, SHARED_LIST_RULE, Sandbox, answering, claim, str_of};
 use serde_json::{Value, json};
 use std::fs;
 
@@ -331,7 +331,7 @@ fn output_writes_into_a_pipe() {
     let reader = pipe.clone();
     std::thread::spawn(move || sender.send(fs::read_to_string(reader)));
     sandbox.tribunal(&["review", "--format", "json", "-o", pipe.to_str().unwrap()]).ends_with(0);
-    let text = read.recv_timeout(std::time::Duration::from_secs(60)).expect("nothing was written into the pipe").unwrap();
+    let text = read.recv_timeout(PATIENCE).expect("nothing was written into the pipe").unwrap();
     assert!(text.contains(SHARED_LIST_RULE));
     assert!(fs::symlink_metadata(&pipe).unwrap().file_type().is_fifo());
 }

@@ -7,6 +7,7 @@ use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// No defect in it.
@@ -19,6 +20,9 @@ pub const SHARED_LIST_LINE: &str = "def add(item, items=[]):";
 pub const NO_TLS: &str = "import requests\n\n\ndef fetch(url):\n    return requests.get(url, timeout=5, verify=False)\n";
 pub const NO_TLS_RULE: &str = "py-tls-verification-off";
 pub const NO_TLS_LINE: &str = "    return requests.get(url, timeout=5, verify=False)";
+
+/// How long a test waits for what must come, on a machine that may be twenty times slower than usual.
+pub const PATIENCE: Duration = Duration::from_secs(300);
 
 pub struct Sandbox {
     root: TempDir,
@@ -339,10 +343,19 @@ pub fn claim(category: &str, evidence: &str, failure_mode: &str) -> Value {
     })
 }
 
+/// Waits until it holds, and looks often: what comes then is often about the moment.
+pub fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !holds() {
+        assert!(begun.elapsed() < PATIENCE, "not within {} s: {what}", PATIENCE.as_secs());
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
 /// Opens a named pipe for writing, which succeeds once a reader is there. A reader that never comes fails the test instead of
 /// holding it up.
 pub fn open_when_read(pipe: PathBuf) -> fs::File {
     let (sender, opened) = std::sync::mpsc::channel();
     std::thread::spawn(move || sender.send(fs::OpenOptions::new().write(true).open(pipe)));
-    opened.recv_timeout(std::time::Duration::from_secs(60)).expect("nobody opened the pipe").unwrap()
+    opened.recv_timeout(PATIENCE).expect("nobody opened the pipe").unwrap()
 }
