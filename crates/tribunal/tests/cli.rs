@@ -13,6 +13,7 @@ mod cli {
     mod hostile;
     mod incremental;
     mod kill;
+    mod kill_moments;
     mod ledger;
     mod models;
     mod output;

@@ -3,6 +3,9 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+#[path = "cli/kill_moments.rs"]
+mod kill_moments;
+
 mod forges {
     /// Every story, as a test on the forge that `$town` gives; a forge that is not there has said so loudly.
     macro_rules! told {

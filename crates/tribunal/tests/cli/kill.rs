@@ -1,11 +1,12 @@
 //! A run killed at any point goes on to the same result (issue 3, "Accepted when"; design rule 13).
 
-use super::sandbox::{Document, NO_TLS, Sandbox, answering, claim, finish, open_when_read};
+use super::kill_moments::{Kills, wait_for_orphans};
+use super::sandbox::{Document, NO_TLS, Sandbox, answering, claim, finish, open_when_read, wait_until};
 use serde_json::json;
 use std::fs;
 use std::path::Path;
 use std::process::Stdio;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 const MOMENTS: u32 = 20;
 
@@ -23,16 +24,15 @@ fn document(run: &super::sandbox::Run) -> Document {
     Document { code: run.code, json: run.json() }
 }
 
-/// Twenty moments spread over the time that an undisturbed run takes, and a little beyond.
+/// Twenty moments spread over the time that a run takes.
 #[test]
 fn a_run_killed_at_any_moment_goes_on_to_the_same_result() {
     let sandbox = slow_panel();
     let ledger = sandbox.path().join(".git/tribunal");
     let begun = Instant::now();
     let undisturbed = sandbox.review(&[]).ends_with(1);
-    let whole = begun.elapsed().max(Duration::from_millis(600));
-    let (mut hit, mut resumed) = (0, 0);
-    for moment in 0..MOMENTS {
+    let (mut kills, mut resumed) = (Kills::within(begun.elapsed()), 0);
+    while kills.go_on(MOMENTS, kills.hit() >= 5 && resumed >= 3) {
         fs::remove_dir_all(&ledger).unwrap();
         let mut child = sandbox
             .command(&["review", "--format", "json"])
@@ -41,13 +41,8 @@ fn a_run_killed_at_any_moment_goes_on_to_the_same_result() {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        // Not a wait for something to happen: the moment of the kill is what this test varies.
-        std::thread::sleep(whole * moment / MOMENTS);
-        if child.try_wait().unwrap().is_none() {
-            child.kill().unwrap();
-            hit += 1;
-        }
-        child.wait().unwrap();
+        kills.strike(&mut child);
+        wait_for_orphans(&sandbox.path());
         let again = sandbox.tribunal(&["review", "--resume", "--format", "json"]);
         let end = if again.code == 2 {
             // Killed before anything was recorded, or after everything was.
@@ -62,11 +57,11 @@ fn a_run_killed_at_any_moment_goes_on_to_the_same_result() {
             // Everything was recorded before the kill, and the record is repeated.
             end.json["status"] = undisturbed.json["status"].clone();
         }
-        assert_eq!(end.without_run(), undisturbed.without_run(), "killed at moment {moment} of {MOMENTS}");
+        assert_eq!(end.without_run(), undisturbed.without_run(), "{kills:?}");
         sandbox.tribunal(&["replay", "last"]).ends_with(0).says("the same");
     }
-    assert!(hit >= 5, "only {hit} kills hit a running process");
-    assert!(resumed >= 3, "only {resumed} runs had something to go on with");
+    assert!(kills.hit() >= 5, "too few kills met a running process: {kills:?}");
+    assert!(resumed >= 3, "only {resumed} runs had something to go on with: {kills:?}");
 }
 
 /// A killed run does not stand in the way of a plain `tribunal review`, which starts anew.
@@ -77,10 +72,7 @@ fn a_killed_run_blocks_nobody() {
         sandbox.command(&["review"]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     // As soon as the run is recorded; before that there would be nothing to be in the way.
     let database = sandbox.path().join(".git/tribunal/ledger.db-wal");
-    let begun = Instant::now();
-    while fs::metadata(&database).map_or(0, |found| found.len()) == 0 && begun.elapsed() < Duration::from_secs(30) {
-        std::thread::yield_now();
-    }
+    wait_until("the run is recorded", || fs::metadata(&database).map_or(0, |found| found.len()) > 0);
     child.kill().unwrap();
     child.wait().unwrap();
     sandbox.review(&[]).ends_with(1);

@@ -1,21 +1,20 @@
 //! Killed at any moment, a merge has happened or it has not, and the same command goes on (design rule 13).
 
+use super::kill_moments::{Kills, wait_for_orphans};
 use super::pull_story::{opened, pr, show};
 use std::process::Stdio;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 const MOMENTS: u32 = 12;
 
 #[test]
 fn a_merge_killed_at_any_moment_is_whole_or_not_there() {
-    let begun = Instant::now();
     let undisturbed = opened();
     undisturbed.switch("main");
-    let opening = begun.elapsed();
+    let begun = Instant::now();
     pr(&undisturbed, &["merge", "1"]).ends_with(0);
-    let whole = (begun.elapsed() - opening).max(Duration::from_millis(60));
-    let mut hit = 0;
-    for moment in 0..MOMENTS {
+    let mut kills = Kills::within(begun.elapsed());
+    while kills.go_on(MOMENTS, kills.hit() >= 3) {
         let sandbox = opened();
         sandbox.switch("main");
         let mut child = sandbox
@@ -25,28 +24,17 @@ fn a_merge_killed_at_any_moment_is_whole_or_not_there() {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        // Not a wait for something to happen: the moment of the kill is what this test varies.
-        std::thread::sleep(whole * moment / MOMENTS);
-        if child.try_wait().unwrap().is_none() {
-            child.kill().unwrap();
-            hit += 1;
-        }
-        child.wait().unwrap();
-        // A git that was asked before the kill ends on its own.
-        let lock = sandbox.path().join(".git/index.lock");
-        let waiting = Instant::now();
-        while lock.exists() && waiting.elapsed() < Duration::from_secs(10) {
-            std::thread::sleep(Duration::from_millis(10));
-        }
+        kills.strike(&mut child);
+        wait_for_orphans(&sandbox.path());
         let state = show(&sandbox)["pull"]["state"].clone();
         let in_main = sandbox.git(&["log", "--format=%s", "main"]).contains("(#1)");
-        assert_eq!(state == "merged", in_main, "moment {moment}");
+        assert_eq!(state == "merged", in_main, "{kills:?}");
         if !in_main {
             pr(&sandbox, &["merge", "1"]).ends_with(0);
         }
-        assert_eq!(show(&sandbox)["pull"]["state"], "merged", "moment {moment}");
-        assert_eq!(sandbox.git(&["status", "--porcelain"]), "", "moment {moment}");
-        assert_eq!(sandbox.git(&["log", "--format=%s", "main"]).matches("(#1)").count(), 1, "moment {moment}");
+        assert_eq!(show(&sandbox)["pull"]["state"], "merged", "{kills:?}");
+        assert_eq!(sandbox.git(&["status", "--porcelain"]), "", "{kills:?}");
+        assert_eq!(sandbox.git(&["log", "--format=%s", "main"]).matches("(#1)").count(), 1, "{kills:?}");
     }
-    assert!(hit >= 3, "only {hit} kills hit a running process");
+    assert!(kills.hit() >= 3, "too few kills met a running process: {kills:?}");
 }

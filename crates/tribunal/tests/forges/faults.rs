@@ -2,9 +2,10 @@
 
 use super::gitea::town;
 use super::town::{Said, Town, assert_no_repetition};
+use crate::kill_moments::{Kills, wait_for_orphans};
 use forge_conformance::{Stage as _, Who};
 use lossy_proxy::{Harm, LossyProxy, Rule};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tribunal_core::pull::facts::CheckState;
 use tribunal_core::pull::talk::ReviewState;
 
@@ -57,15 +58,17 @@ async fn killed_twenty_times_nothing_is_said_twice() {
         proxy.add(Rule::every("POST", path, Harm::Delay(Duration::from_millis(60))));
     }
     town.origin = proxy.origin();
+    let (undisturbed, _, _) = town.pull(&[("app.py", Some(SIX))]).await;
+    let begun = Instant::now();
+    town.review(undisturbed);
+    let mut kills = Kills::within(begun.elapsed());
     let (number, _, _) = town.pull(&[("app.py", Some(SIX))]).await;
     let address = town.address(number);
-    for moment in 0..20_u64 {
-        let mut child = town.start(&["review", &address]);
-        // Spread over the whole run, which takes about a second.
-        std::thread::sleep(Duration::from_millis(150 + moment * 45));
-        let _ = child.kill();
-        let _ = child.wait();
+    while kills.hit() < 20 && kills.go_on(20, false) {
+        kills.strike(&mut town.start(&["review", &address]));
     }
+    assert!(kills.hit() >= 5, "too few kills met a running process: {kills:?}");
+    wait_for_orphans(&town.machine.folder());
     let document = town.review(number);
     assert_said_once(&town, number, count(&document)).await;
     town.run(&["review", &address]).ended(1);

@@ -4,15 +4,11 @@ use super::super::gitea::town;
 use super::super::town::Said;
 use super::looped;
 use super::remedies::{assert_remedied, talked_about};
+use crate::kill_moments::{Kills, wait_for_orphans};
 use lossy_proxy::{Harm, LossyProxy, Rule};
-use std::collections::hash_map::RandomState;
-use std::hash::BuildHasher as _;
 use std::time::Duration;
 
-/// Between one and the next start, at most; a whole pass takes longer.
-const LONGEST: u64 = 1_600;
-
-/// Issue 6: killed at fifty random moments, the watch goes on from where it was: the same end as one that nobody disturbs, nothing said
+/// Issue 6: killed at fifty moments, the watch goes on from where it was: the same end as one that nobody disturbs, nothing said
 /// twice, nothing lost, one report.
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_fifty_times() {
@@ -21,22 +17,19 @@ async fn killed_fifty_times() {
     // Slow enough to be hit between any two writes.
     proxy.add(Rule::every("POST", "*", Harm::Delay(Duration::from_millis(120))));
     town.origin = proxy.origin();
-    let mut seed = RandomState::new().hash_one("moments");
-    println!("seed {seed}");
-    let mut killed = 0;
-    while killed < 50 {
+    // What a pass may take where nobody else works; it is learnt how much that is here.
+    let mut kills = Kills::within(Duration::from_millis(1_600));
+    while kills.hit() < 50 {
         let (number, branch, first) = talked_about(&town).await;
         let address = town.address(number);
         let mut reports = Vec::new();
-        while reports.is_empty() && killed < 50 {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        while reports.is_empty() && kills.hit() < 50 {
             let mut child = town.start(&["watch", &address, "--once", "--format", "json"]);
-            std::thread::sleep(Duration::from_millis((seed >> 33) % LONGEST));
-            let _ = child.kill();
+            kills.strike(&mut child);
             let said = Said::of(child.wait_with_output().unwrap());
-            killed += usize::from(said.code == -1);
             reports.extend((!said.stdout.is_empty()).then_some(said));
         }
+        wait_for_orphans(&town.machine.folder());
         let said = reports.pop().unwrap_or_else(|| looped(&town, &["watch", &address, "--once"]));
         // Killed with its last word said, it has said it.
         assert!(said.code == 1 || said.code == -1, "{said:?}");
