@@ -9,5 +9,6 @@ pub mod layers;
 pub mod loops;
 pub mod panel;
 pub mod publish;
+pub mod settle;
 pub mod span;
 pub mod trust;

@@ -6,6 +6,7 @@
 pub mod order;
 pub mod remediate;
 pub mod review;
+pub mod settle;
 
 /// What one step of a procedure asks of its host.
 #[derive(Debug, Clone, PartialEq)]

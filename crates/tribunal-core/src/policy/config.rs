@@ -5,6 +5,7 @@ use super::agents::{AgentConfig, KeySource, Means};
 use super::loops::{FixConfig, IdentityConfig, LoopConfig, ValidateConfig, WaitConfig};
 use super::panel::{PanelConfig, Player, VerifyConfig};
 use super::publish::{PublishConfig, PublishPolicy};
+use super::settle::{EscalateConfig, SettleConfig};
 use super::trust::{TrustConfig, TrustPolicy};
 use crate::budget::{Budget, BudgetConfig};
 use crate::call::price::{Price, PriceList};
@@ -59,6 +60,10 @@ pub struct Config {
     pub respond: LoopConfig,
     #[serde(default)]
     pub merge: MergeConfig,
+    #[serde(default)]
+    pub settle: SettleConfig,
+    #[serde(default)]
+    pub escalate: EscalateConfig,
     #[serde(default)]
     pub budget: BudgetConfig,
     /// Model → dollars for a million tokens, over the list that ships.

@@ -1,0 +1,167 @@
+//! What a run came to: every task, where it stands, and what comes next.
+
+use super::plan_file::{Plan, Status, TaskId};
+use super::seen::Word;
+use super::words;
+use crate::combine::verdict::Verdict;
+use crate::ids::{RunId, Sha};
+use crate::policy::settle::Level;
+use crate::procedure::order::Hindrance;
+use crate::publish::verdict::Assessment;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "Tribunal settlement report, version 1")]
+pub struct Report {
+    pub version: u32,
+    pub run: RunId,
+    pub plan: String,
+    pub repo: String,
+    pub level: Level,
+    /// Nothing was written: this is what would be done.
+    pub dry_run: bool,
+    pub tasks: Vec<TaskReport>,
+    /// Assessments that were made in this run.
+    pub reviewed: u32,
+    /// Tasks that came to their end in this run.
+    pub settled: u32,
+    pub refining: u32,
+    /// Issues of larger work that were closed.
+    pub closed: Vec<u64>,
+    pub notes: Vec<String>,
+    /// The time to wait ran out with tasks under way.
+    pub timed_out: bool,
+    /// The plan or the forge could not be read at all, or the plan not written.
+    pub failed: Option<String>,
+    pub summary: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TaskReport {
+    pub id: TaskId,
+    pub title: String,
+    pub status: Status,
+    pub pull: Option<u64>,
+    pub head: Option<Sha>,
+    pub verdict: Option<Verdict>,
+    pub assessed: Option<Assessment>,
+    pub next: Next,
+    /// Who decides, where somebody must.
+    pub person: Option<String>,
+    /// The same for people.
+    pub words: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "is", rename_all = "kebab-case")]
+pub enum Next {
+    Over,
+    AwaitsPull,
+    PullMissing,
+    Draft,
+    WithPerson {
+        by: String,
+        word: Word,
+    },
+    /// Listed, at a level that reviews nothing (CF-24).
+    Due {
+        assessment: Assessment,
+    },
+    /// A dry run: it would be assessed.
+    Assess {
+        assessment: Assessment,
+    },
+    /// A dry run: it would be merged.
+    Merge,
+    AwaitsMerge,
+    MergeWaits {
+        reason: String,
+    },
+    MergeStuck {
+        reason: String,
+    },
+    DependsOn {
+        on: TaskId,
+    },
+    Refine,
+    Held {
+        by: TaskId,
+    },
+    Hindered {
+        hindrance: Hindrance,
+    },
+}
+
+impl Report {
+    /// Design section 8. The gravest counts.
+    pub fn exit_code(&self) -> u8 {
+        let failed = self.failed.as_ref().map(|_| 5);
+        let timed_out = self.timed_out.then_some(75);
+        let of_tasks = self.tasks.iter().map(TaskReport::exit_code);
+        let rank = |code: &u8| match code {
+            5 => 6,
+            2 => 5,
+            4 => 4,
+            3 => 3,
+            75 => 2,
+            1 => 1,
+            _ => 0,
+        };
+        of_tasks.chain(failed).chain(timed_out).max_by_key(rank).unwrap_or(0)
+    }
+
+    pub(super) fn line(&self) -> String {
+        words::summary(self.reviewed, self.settled, self.refining)
+    }
+}
+
+impl TaskReport {
+    fn exit_code(&self) -> u8 {
+        match &self.next {
+            Next::Over => u8::from(self.status == Status::Escalated || self.status == Status::Failed),
+            // A person has to start it, or to clear the way.
+            Next::Due { .. } | Next::MergeStuck { .. } | Next::Held { .. } | Next::PullMissing => 1,
+            Next::MergeWaits { .. } => 75,
+            Next::Hindered { hindrance } => match hindrance {
+                Hindrance::HeadMoved { .. }
+                | Hindrance::NotOpen { .. }
+                | Hindrance::InTheWay { .. }
+                | Hindrance::NotYet { .. } => 75,
+                Hindrance::Budget { .. } => 4,
+                Hindrance::Agent { .. } => 3,
+                Hindrance::Forge { .. } => 5,
+                Hindrance::Setup { .. } => 2,
+            },
+            Next::AwaitsPull
+            | Next::Draft
+            | Next::WithPerson { .. }
+            | Next::Assess { .. }
+            | Next::Merge
+            | Next::AwaitsMerge
+            | Next::DependsOn { .. }
+            | Next::Refine => 0,
+        }
+    }
+}
+
+/// What stands in the file for a report that has no plan to tell of.
+pub(super) fn empty(run: RunId, plan: Option<&Plan>, level: Level, dry_run: bool) -> Report {
+    Report {
+        version: 1,
+        run,
+        plan: plan.map(|plan| plan.id.clone()).unwrap_or_default(),
+        repo: plan.map(|plan| plan.repo.clone()).unwrap_or_default(),
+        level,
+        dry_run,
+        tasks: Vec::new(),
+        reviewed: 0,
+        settled: 0,
+        refining: 0,
+        closed: Vec::new(),
+        notes: Vec::new(),
+        timed_out: false,
+        failed: None,
+        summary: String::new(),
+    }
+}
