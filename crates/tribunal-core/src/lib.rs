@@ -16,6 +16,7 @@ pub mod combine;
 pub mod diff;
 pub mod feedback;
 pub mod findings;
+pub mod gate;
 pub mod ids;
 pub mod merge;
 pub mod plan;

@@ -7,6 +7,7 @@ pub mod order;
 pub mod remediate;
 pub mod review;
 pub mod settle;
+pub mod sweep;
 
 /// What one step of a procedure asks of its host.
 #[derive(Debug, Clone, PartialEq)]

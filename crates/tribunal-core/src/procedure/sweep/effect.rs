@@ -1,0 +1,420 @@
+//! What a sweep asks of its host, and what it is told.
+//!
+//! Every effect has a ticket, and its outcome comes back with it: several are under way at once, in any order. The machine keeps what
+//! is under way, so an outcome whose ticket is not open is old news and changes nothing.
+//!
+//! What only looks ([`Read`]) and what changes anything anywhere, asks anybody or costs anything ([`Act`]) are two types: a dry run has
+//! no way to an [`Act`] (SL-44, SL-173). Doing the same effect twice must do no harm: an act looks for its own sealed mark, its own
+//! commit or its own entry first, and answers with what it finds. Before each act on a forge the hands look whether the lock of the set
+//! still names this run ([`super::lock`]); if not, they do nothing and answer [`Trouble::Displaced`].
+
+use super::Request;
+use super::history::{BudgetFile, HistoryLine};
+use super::lock::Holder;
+use super::report::Report;
+use crate::call::money::Money;
+use crate::combine::verdict::Verdict;
+use crate::findings::scale::Priority;
+use crate::gate::{Answer, Gate};
+use crate::ids::{AgentName, EffectKey, RepoPath, RunId, Sha};
+use crate::procedure::Millis;
+use crate::procedure::review::Spend;
+use crate::pull::facts::{Check, Mergeable, PullState};
+use crate::pull::talk::ReviewEvent;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// Numbers the effects of a run; never used twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Ticket(pub u64);
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Effect {
+    pub ticket: Ticket,
+    pub order: Order,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Order {
+    Read(Read),
+    Act(Act),
+}
+
+/// Changes nothing anywhere.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Read {
+    /// Lists the pull requests of the target, with what is known of each. A number that was typed is listed whatever its state; a spec
+    /// lists open ones only. A list that cannot be read whole is [`Trouble::Forge`], never a short list (CF-9); an external index that
+    /// does not answer is [`Trouble::Index`]. Answer: [`Outcome::Discovered`].
+    Discover { tick: u32 },
+    /// One pull request as it is now: read anew, nothing from a cache. `until`: while checks at its head are pending they are waited
+    /// for, no longer than that moment; then it is answered as it stands. Answer: [`Outcome::Looked`].
+    Look { number: u64, until: Option<Millis> },
+    /// Sleeps. Ends early, with the same answer, when the run is interrupted. Answer: [`Outcome::Rested`].
+    Rest { until: Millis },
+}
+
+/// Changes, asks or costs something.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Act {
+    /// Takes the lock of the set by [`super::lock::decide`], under the guard, so that reading and writing it is one. A run that finds
+    /// its own name in the lock has it already. Answer: [`Outcome::Acquired`].
+    Acquire { tick: u32, how: How },
+    /// Puts a question: at the terminal where there is one, as a marked comment on the pull request it is about, and into the ledger,
+    /// from where `tribunal gate answer` reaches it. The first answer by anybody who may write to the repository ends it, never one of
+    /// our own account; so do its deadline, with [`Gate::unanswered`], and an interrupt, likewise. Asked again after a kill, the same
+    /// ticket is the same question: an answer that was given meanwhile counts, one to another ticket never does. Answer:
+    /// [`Outcome::Answered`].
+    Ask { gate: Box<Gate> },
+    /// Submits a review that asks for changes because of conflict markers, with the words of [`super::words::markers`] (SL-36); not a
+    /// second time at the same head. Answer: [`Outcome::Rejected`].
+    Reject { number: u64, head: Sha, markers: Vec<Marker> },
+    /// Reviews the change at `head` by the panel, without any agent of `without` (they wrote it); the result goes into the ledger and
+    /// its findings onto the pull request, not yet its verdict. No more than `allowance` may be spent: every call is admitted under it
+    /// as under a cap that somebody has set, so a price that nobody knows does not pass. A head that has moved is
+    /// [`Trouble::HeadMoved`]. A review of this ticket that was finished is read from the ledger, not made again. Answer:
+    /// [`Outcome::Reviewed`].
+    Review { number: u64, head: Sha, stage: Stage, pair: u32, without: BTreeSet<AgentName>, allowance: Option<Money> },
+    /// Says the verdict of a review as the forge's formal review, or as a comment where it does not take ours (CF-2), and as the
+    /// status. Marked: said once for a head and a run. Answer: [`Outcome::Concluded`].
+    Conclude { number: u64, head: Sha, review: RunId, verdict: Verdict },
+    /// Has the responder answer what was asked for: reads every review comment, fixes, validates, pushes once onto `head` and with a
+    /// lease, and replies to each (SL-58 to SL-62). No agent of `without` takes part: they reviewed it. Within `allowance`, as with
+    /// [`Act::Review`]. Done twice: the pushed commit carries the ticket, replies are marked. Answer: [`Outcome::Responded`].
+    Respond { number: u64, head: Sha, review: RunId, pair: u32, without: BTreeSet<AgentName>, allowance: Option<Money> },
+    /// One comment that lists what remains for a person, with the words of [`super::words::remains`] (SL-67). Marked: one for a run
+    /// and head. Answer: [`Outcome::Remained`].
+    Remains { number: u64, head: Sha, items: Vec<Remaining> },
+    /// Brings the base into the branch, onto `head` and with a lease (SL-79). Up to date already is the head as it is. Answer:
+    /// [`Outcome::Updated`].
+    Update { number: u64, head: Sha },
+    /// Merges, with the head as guard. The hands look once more first: where anything of the warrant is no longer so, nothing is
+    /// merged. An answer that was lost is looked for; merged with this head is merged by us. One at a time by construction: the machine
+    /// never has two under way. Answer: [`Outcome::Merged`].
+    Merge { warrant: Box<Warrant> },
+    /// After a merge, closes the epic if its last story is closed (SL-70, SL-172). Closing what is closed is nothing. Answer:
+    /// [`Outcome::Epic`].
+    Epic { number: u64, epic: u64 },
+    /// After a merge, tells an external index, best effort (SL-69). Without one there is nothing to do. Answer: [`Outcome::Synced`].
+    Sync { number: u64 },
+    /// Loop only: replaces the budget file, appends the history line unless the file's last line has the same run and iteration, and
+    /// prints the status block. A new history file is announced as secret, once (SL-155). Answer: [`Outcome::Exported`].
+    Export { line: Box<HistoryLine>, budget: Box<BudgetFile>, status: String },
+    /// Hands over the final report, before the lock is released (SL-121, SL-160). Answer: [`Outcome::Reported`].
+    Report { report: Box<Report> },
+    /// Removes the lock if it still names this run. Answer: [`Outcome::Released`].
+    Release { tick: u32 },
+}
+
+/// How the lock is wanted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum How {
+    /// Once; held is an answer.
+    Once,
+    /// Polls every 5 s until then (SL-123).
+    Wait { until: Millis },
+    /// A person said that this holder is to be passed over. Another one is not.
+    Seize { holder: Box<Holder> },
+}
+
+/// Which look at the change a review is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stage {
+    /// Phase 1.
+    First,
+    /// Phase 3, after a response.
+    Second,
+    /// After the base was brought into an approved change, before its own merge. Nobody responds to it.
+    Updated,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Input {
+    Start {
+        request: Box<Request>,
+    },
+    Done {
+        ticket: Ticket,
+        outcome: Box<Outcome>,
+    },
+    /// Ctrl-C, or the session is closed: what is under way comes to its end, and nothing new begins (SL-134 #8).
+    Interrupted,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Outcome {
+    Discovered(Result<Vec<Facts>, Trouble>),
+    Looked(Result<Box<Seen>, Trouble>),
+    Rested,
+    Acquired(Acquired),
+    Answered(Answer),
+    Rejected(Result<(), Trouble>),
+    Reviewed { said: Result<Box<Reviewed>, Trouble>, effort: Effort },
+    Concluded(Result<Concluded, Trouble>),
+    Responded { said: Result<Box<Responded>, Trouble>, effort: Effort },
+    Remained(Result<(), Trouble>),
+    Updated(Result<Updated, Trouble>),
+    Merged(Result<Merged, Trouble>),
+    Epic(Epic),
+    Synced(Result<(), String>),
+    Exported(Result<(), String>),
+    Reported,
+    Released,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Acquired {
+    /// `reaped`: the lock of this dead process was removed.
+    Got {
+        reaped: Option<u32>,
+        /// It cannot be told whether that process lives; it was left alone (SL-122).
+        note: Option<String>,
+    },
+    Busy {
+        holder: Box<Holder>,
+        note: Option<String>,
+    },
+    /// Held until the waiting was over.
+    TimedOut {
+        holder: Box<Holder>,
+    },
+    /// The lock can be neither read nor written.
+    Failed(String),
+}
+
+/// Why something did not come about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Trouble {
+    /// The forge, or its credentials. A read that decides fails closed (CF-9).
+    Forge(String),
+    /// An agent or a command broke, or a required role did not answer.
+    Incomplete(String),
+    /// A cap would have been passed.
+    OverBudget(String),
+    /// Quota or outage: it may work later.
+    Unavailable(String),
+    /// The change is not given to it.
+    Withheld(String),
+    /// Somebody pushed; what was found is about another change.
+    HeadMoved,
+    /// The push was refused, or its result did not validate (SL-99).
+    NotPushed(String),
+    /// An external index does not answer (SL-135).
+    Index(String),
+    /// The lock of the set names another run.
+    Displaced(String),
+}
+
+/// What agents took.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Effort {
+    pub spend: Spend,
+    /// Agents that were sent to work.
+    pub agents: u32,
+}
+
+/// What is known of a pull request without its checks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Facts {
+    pub number: u64,
+    pub title: String,
+    pub url: String,
+    /// Login.
+    pub author: String,
+    pub branch: String,
+    /// Full, never shortened (SL-148).
+    pub head: Sha,
+    pub base: String,
+    pub state: PullState,
+    pub draft: bool,
+    pub is_fork: bool,
+    pub labels: BTreeSet<String>,
+    /// Changed files, both names of a renamed one.
+    pub files: BTreeSet<RepoPath>,
+    /// Pull requests that it says it depends on.
+    pub after: BTreeSet<u64>,
+    pub issue: Option<LinkedIssue>,
+    /// The spec that it is held against; without one compliance is unproved (SL-27).
+    pub spec: Option<String>,
+    /// The epic that it says it is part of.
+    pub epic: Option<u64>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LinkedIssue {
+    pub number: u64,
+    /// Why its acceptance criteria cannot be held against a change: none are there, or a place in them is unsettled.
+    pub ambiguous: Option<String>,
+}
+
+/// One pull request at one moment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Seen {
+    pub facts: Facts,
+    /// At `facts.head`, the latest of each name, our own status left out.
+    pub checks: Vec<Check>,
+    /// The base branch asks for checks.
+    pub checks_required: bool,
+    /// Conflict markers in lines that the change adds (SL-38).
+    pub markers: Vec<Marker>,
+    pub mergeable: Mergeable,
+    /// The base has commits that the branch has not, and the forge merges only what is up to date.
+    pub behind: bool,
+    /// When it was read.
+    pub at: Millis,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+pub struct Marker {
+    pub path: RepoPath,
+    pub line: u32,
+}
+
+/// What a whole review concluded.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reviewed {
+    /// The head of the diff that was read (CF-16).
+    pub head: Sha,
+    /// The review's own run: its receipt is found by it.
+    pub run: RunId,
+    pub verdict: Verdict,
+    /// What is open and keeps it from being merged.
+    pub blocking: Vec<Remaining>,
+    /// Everybody who answered.
+    pub agents: BTreeSet<AgentName>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+pub struct Remaining {
+    /// `F3`, or what else it is called.
+    pub name: String,
+    pub priority: Option<Priority>,
+    /// Where it stands, for people.
+    pub place: String,
+    /// What it says, or why nothing was done about it.
+    pub words: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Concluded {
+    /// How the forge took it.
+    pub event: ReviewEvent,
+    pub url: String,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Responded {
+    /// The new head, when anything was pushed.
+    pub head: Option<Sha>,
+    pub fixed: u32,
+    pub declined: u32,
+    /// What the responder could not resolve (SL-62).
+    pub left: Vec<Remaining>,
+    /// Replies that were posted.
+    pub replies: u32,
+    /// Logins of people whose comments were addressed (SL-145).
+    pub people: BTreeSet<String>,
+    /// Who wrote the fixes. They review nothing of this change again.
+    pub agents: BTreeSet<AgentName>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Updated {
+    /// The head as it is now.
+    Head(Sha),
+    /// It cannot be brought together without a person.
+    Conflict(String),
+    /// The forge does not do it.
+    Refused(String),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Merged {
+    Done,
+    /// Something of the warrant is no longer so; nothing was merged.
+    Changed(String),
+    /// The forge says no (SL-94).
+    Refused(String),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Epic {
+    Closed,
+    Open {
+        stories: Vec<u64>,
+    },
+    /// It is not there, or is no epic (SL-104).
+    Unknown,
+    /// Left open (SL-103).
+    Failed(String),
+}
+
+/// Everything that a merge rests on. The hands hold it against what is there before they merge.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Warrant {
+    pub number: u64,
+    pub head: Sha,
+    /// The review whose verdict at this head is LGTM.
+    pub review: RunId,
+    /// Tickets of the gates that were answered with `merge`.
+    pub gates: Vec<Ticket>,
+}
+
+impl Order {
+    fn name(&self) -> &'static str {
+        match self {
+            Order::Read(Read::Discover { .. }) => "discover",
+            Order::Read(Read::Look { .. }) => "look",
+            Order::Read(Read::Rest { .. }) => "rest",
+            Order::Act(act) => act.name(),
+        }
+    }
+}
+
+impl Act {
+    fn name(&self) -> &'static str {
+        match self {
+            Act::Acquire { .. } => "acquire",
+            Act::Ask { .. } => "ask",
+            Act::Reject { .. } => "reject",
+            Act::Review { .. } => "review",
+            Act::Conclude { .. } => "conclude",
+            Act::Respond { .. } => "respond",
+            Act::Remains { .. } => "remains",
+            Act::Update { .. } => "update",
+            Act::Merge { .. } => "merge",
+            Act::Epic { .. } => "epic",
+            Act::Sync { .. } => "sync",
+            Act::Export { .. } => "export",
+            Act::Report { .. } => "report",
+            Act::Release { .. } => "release",
+        }
+    }
+}
+
+impl Effect {
+    /// Unique within a run: doing it twice must do no harm.
+    pub fn key(&self, run: &RunId) -> EffectKey {
+        EffectKey(format!("{run}/{}/{}", self.ticket.0, self.order.name()))
+    }
+}
+
+impl Trouble {
+    pub fn words(&self) -> &str {
+        match self {
+            Trouble::Forge(words)
+            | Trouble::Incomplete(words)
+            | Trouble::OverBudget(words)
+            | Trouble::Unavailable(words)
+            | Trouble::Withheld(words)
+            | Trouble::NotPushed(words)
+            | Trouble::Index(words)
+            | Trouble::Displaced(words) => words,
+            Trouble::HeadMoved => "its head moved meanwhile",
+        }
+    }
+}
