@@ -226,9 +226,9 @@ impl Gate {
 
     /// The answer, if it is one to this question. What came too late, or is no option, is nobody's answer: the safe one holds.
     pub fn admit(&self, answer: Answer) -> Answer {
-        let is_late = answer.at > self.until;
+        let is_somebodys = matches!(answer.by, Answerer::Person(_)) && answer.at <= self.until;
         let is_option = self.options().contains(&answer.choice);
-        if is_option && !is_late { answer } else { self.unanswered() }
+        if is_option && is_somebodys { answer } else { self.unanswered() }
     }
 }
 
@@ -285,7 +285,8 @@ mod tests {
         let gate = gate(GateName::PostFeedbackMerge);
         let said = |choice, at| Answer { choice, by: Answerer::Person("ann".into()), at, words: String::new(), raise: None };
         assert_eq!(gate.admit(said(Choice::Merge, 1_000)).choice, Choice::Merge);
-        for answer in [said(Choice::Merge, 1_001), said(Choice::Yes, 5)] {
+        let nobody = Answer { by: Answerer::Nobody, ..said(Choice::Merge, 5) };
+        for answer in [said(Choice::Merge, 1_001), said(Choice::Yes, 5), nobody] {
             let admitted = gate.admit(answer);
             assert_eq!((admitted.choice, admitted.by), (Choice::Hold, Answerer::Nobody));
         }

@@ -11,15 +11,19 @@
 use super::Request;
 use super::history::{BudgetFile, HistoryLine};
 use super::lock::Holder;
+use super::merging::Warrant;
 use super::report::Report;
 use crate::call::money::Money;
 use crate::combine::verdict::Verdict;
 use crate::findings::scale::Priority;
 use crate::gate::{Answer, Gate};
 use crate::ids::{AgentName, EffectKey, RepoPath, RunId, Sha};
+use crate::merge::epic::EpicEnd;
+use crate::merge::facts::{Facts, Marker};
+use crate::merge::policy::MergePolicy;
 use crate::procedure::Millis;
 use crate::procedure::review::Spend;
-use crate::pull::facts::{Check, Mergeable, PullState};
+use crate::pull::facts::PullState;
 use crate::pull::talk::ReviewEvent;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -45,9 +49,9 @@ pub enum Order {
 /// Changes nothing anywhere.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Read {
-    /// Lists the pull requests of the target, with what is known of each. A number that was typed is listed whatever its state; a spec
-    /// lists open ones only. A list that cannot be read whole is [`Trouble::Forge`], never a short list (CF-9); an external index that
-    /// does not answer is [`Trouble::Index`]. Answer: [`Outcome::Discovered`].
+    /// Lists the pull requests of the target, each once, and reads the merge policy from the base anew. A number that was typed is
+    /// listed whatever its state; a spec lists open ones only. A list that cannot be read whole is [`Trouble::Forge`], never a short
+    /// list (CF-9); an external index that does not answer is [`Trouble::Index`]. Answer: [`Outcome::Discovered`].
     Discover { tick: u32 },
     /// One pull request as it is now: read anew, nothing from a cache. `until`: while checks at its head are pending they are waited
     /// for, no longer than that moment; then it is answered as it stands. Answer: [`Outcome::Looked`].
@@ -84,24 +88,25 @@ pub enum Act {
     /// lease, and replies to each (SL-58 to SL-62). No agent of `without` takes part: they reviewed it. Within `allowance`, as with
     /// [`Act::Review`]. Done twice: the pushed commit carries the ticket, replies are marked. Answer: [`Outcome::Responded`].
     Respond { number: u64, head: Sha, review: RunId, pair: u32, without: BTreeSet<AgentName>, allowance: Option<Money> },
-    /// One comment that lists what remains for a person, with the words of [`super::words::remains`] (SL-67). Marked: one for a run
-    /// and head. Answer: [`Outcome::Remained`].
+    /// One comment that lists what remains for a person, with the words of [`super::words::remains`] (SL-67), and the status of the
+    /// head, which is not green. Marked: one for a run and head. Answer: [`Outcome::Remained`].
     Remains { number: u64, head: Sha, items: Vec<Remaining> },
     /// Brings the base into the branch, onto `head` and with a lease (SL-79). Up to date already is the head as it is. Answer:
     /// [`Outcome::Updated`].
     Update { number: u64, head: Sha },
-    /// Merges, with the head as guard. The hands look once more first: where anything of the warrant is no longer so, nothing is
-    /// merged. An answer that was lost is looked for; merged with this head is merged by us. One at a time by construction: the machine
-    /// never has two under way. Answer: [`Outcome::Merged`].
+    /// Merges, with the head as guard. The hands look once more first, as [`Read::Look`] does, and merge only what [`Warrant::holds`]
+    /// then says; what it says instead is [`Merged::Changed`]. An answer that was lost is looked for: merged at this head is merged by
+    /// us. The machine never has two under way. Answer: [`Outcome::Merged`].
     Merge { warrant: Box<Warrant> },
-    /// After a merge, closes the epic if its last story is closed (SL-70, SL-172). Closing what is closed is nothing. Answer:
-    /// [`Outcome::Epic`].
-    Epic { number: u64, epic: u64 },
+    /// After a merge, looks for the epics of the pull request and closes those whose last story is closed, as
+    /// [`crate::merge::epic::end`] says (SL-70, SL-172). Closing what is closed is nothing. Answer: [`Outcome::Epics`].
+    Epics { number: u64 },
     /// After a merge, tells an external index, best effort (SL-69). Without one there is nothing to do. Answer: [`Outcome::Synced`].
     Sync { number: u64 },
-    /// Loop only: replaces the budget file, appends the history line unless the file's last line has the same run and iteration, and
-    /// prints the status block. A new history file is announced as secret, once (SL-155). Answer: [`Outcome::Exported`].
-    Export { line: Box<HistoryLine>, budget: Box<BudgetFile>, status: String },
+    /// Loop only: replaces the budget file (a skipped tick has none: the file is the holder's), appends the history line unless the
+    /// last line of this run has the same `tick`, and prints the status block. A new history file is announced as secret, once
+    /// (SL-155). Answer: [`Outcome::Exported`].
+    Export { line: Box<HistoryLine>, budget: Option<Box<BudgetFile>>, status: String },
     /// Hands over the final report, before the lock is released (SL-121, SL-160). Answer: [`Outcome::Reported`].
     Report { report: Box<Report> },
     /// Removes the lock if it still names this run. Answer: [`Outcome::Released`].
@@ -146,7 +151,7 @@ pub enum Input {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Outcome {
-    Discovered(Result<Vec<Facts>, Trouble>),
+    Discovered(Result<Box<Discovered>, Trouble>),
     Looked(Result<Box<Seen>, Trouble>),
     Rested,
     Acquired(Acquired),
@@ -158,7 +163,7 @@ pub enum Outcome {
     Remained(Result<(), Trouble>),
     Updated(Result<Updated, Trouble>),
     Merged(Result<Merged, Trouble>),
-    Epic(Epic),
+    Epics(Vec<(u64, EpicEnd)>),
     Synced(Result<(), String>),
     Exported(Result<(), String>),
     Reported,
@@ -208,7 +213,7 @@ pub enum Trouble {
     Displaced(String),
 }
 
-/// What agents took.
+/// What agents took. It is said of every effort, also of one that failed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Effort {
     pub spend: Spend,
@@ -216,31 +221,31 @@ pub struct Effort {
     pub agents: u32,
 }
 
-/// What is known of a pull request without its checks.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Discovered {
+    pub pulls: Vec<Found>,
+    /// As the base says now.
+    pub policy: MergePolicy,
+}
+
+/// What a list says of a pull request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Facts {
+pub struct Found {
     pub number: u64,
     pub title: String,
     pub url: String,
     /// Login.
     pub author: String,
     pub branch: String,
+    pub base: String,
     /// Full, never shortened (SL-148).
     pub head: Sha,
-    pub base: String,
     pub state: PullState,
     pub draft: bool,
-    pub is_fork: bool,
-    pub labels: BTreeSet<String>,
-    /// Changed files, both names of a renamed one.
-    pub files: BTreeSet<RepoPath>,
-    /// Pull requests that it says it depends on.
-    pub after: BTreeSet<u64>,
+    pub labels: Vec<String>,
     pub issue: Option<LinkedIssue>,
     /// The spec that it is held against; without one compliance is unproved (SL-27).
     pub spec: Option<String>,
-    /// The epic that it says it is part of.
-    pub epic: Option<u64>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -253,24 +258,14 @@ pub struct LinkedIssue {
 /// One pull request at one moment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Seen {
+    /// Everything that a merge looks at. `gates` is the machine's to fill in.
     pub facts: Facts,
-    /// At `facts.head`, the latest of each name, our own status left out.
-    pub checks: Vec<Check>,
-    /// The base branch asks for checks.
-    pub checks_required: bool,
-    /// Conflict markers in lines that the change adds (SL-38).
-    pub markers: Vec<Marker>,
-    pub mergeable: Mergeable,
-    /// The base has commits that the branch has not, and the forge merges only what is up to date.
+    /// Changed files, both names of a renamed one.
+    pub files: BTreeSet<RepoPath>,
+    /// The forge merges only what is up to date with its base, and this is not.
     pub behind: bool,
-    /// When it was read.
-    pub at: Millis,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-pub struct Marker {
-    pub path: RepoPath,
-    pub line: u32,
+    /// As the base says now.
+    pub policy: MergePolicy,
 }
 
 /// What a whole review concluded.
@@ -340,30 +335,6 @@ pub enum Merged {
     Refused(String),
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Epic {
-    Closed,
-    Open {
-        stories: Vec<u64>,
-    },
-    /// It is not there, or is no epic (SL-104).
-    Unknown,
-    /// Left open (SL-103).
-    Failed(String),
-}
-
-/// Everything that a merge rests on. The hands hold it against what is there before they merge.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Warrant {
-    pub number: u64,
-    pub head: Sha,
-    /// The review whose verdict at this head is LGTM.
-    pub review: RunId,
-    /// Tickets of the gates that were answered with `merge`.
-    pub gates: Vec<Ticket>,
-}
-
 impl Order {
     fn name(&self) -> &'static str {
         match self {
@@ -387,7 +358,7 @@ impl Act {
             Act::Remains { .. } => "remains",
             Act::Update { .. } => "update",
             Act::Merge { .. } => "merge",
-            Act::Epic { .. } => "epic",
+            Act::Epics { .. } => "epics",
             Act::Sync { .. } => "sync",
             Act::Export { .. } => "export",
             Act::Report { .. } => "report",

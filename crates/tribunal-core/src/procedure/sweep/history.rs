@@ -67,6 +67,9 @@ pub struct HistoryLine {
     /// The run that wrote it: a `stop` binds no other one (SL-136).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<RunId>,
+    /// Ticks of that run, skipped ones counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tick: Option<u32>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

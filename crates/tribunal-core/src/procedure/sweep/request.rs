@@ -4,11 +4,11 @@
 use super::history::Carried;
 use crate::call::money::Money;
 use crate::ids::RunId;
+use crate::merge::policy::Wanted;
 use crate::policy::config::Policy;
 use crate::policy::loops::LoopPolicy;
 use crate::policy::span::Span;
 use crate::procedure::Millis;
-use crate::pull::facts::MergeMethod;
 use crate::pull::place::{ForgeKind, Project};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -83,7 +83,10 @@ impl Target {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Terms {
     pub pairs: u32,
-    pub merging: Merging,
+    /// Whether this run is to merge at all (CF-1). How, and on whose word, the base says.
+    pub merging: Wanted,
+    /// Somebody can be asked about the order of several merges, and `--yes` has not answered (CF-28).
+    pub ask_order: bool,
     /// Looks and says what it would do; nothing else (SL-9).
     pub dry_run: bool,
     pub module: Option<String>,
@@ -91,34 +94,6 @@ pub struct Terms {
     pub gates: GateTerms,
     /// How long pending checks are waited for before a review and after a push; the wall clock of a loop ends it too.
     pub checks: Span,
-}
-
-/// Whether and how approved pull requests are merged (CF-1, CF-21, CF-28).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Merging {
-    pub when: MergeWhen,
-    pub method: MergeMethod,
-    pub confirm: Confirm,
-    /// Pull requests with one of these labels are not merged, and a watch of a single one ends.
-    pub never_labels: BTreeSet<String>,
-    /// CF-30.
-    pub require_checks: bool,
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum MergeWhen {
-    #[default]
-    Never,
-    Approved,
-}
-
-/// Is the order of several merges asked about first (CF-28)?
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Confirm {
-    No,
-    Yes,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -162,6 +137,13 @@ pub struct Ceilings {
     pub dollars: Option<Money>,
     /// Somebody asked for that ceiling, so that a price which nobody knows cannot pass it; as `needs_prices` of a budget.
     pub dollars_set: bool,
+}
+
+impl Ceilings {
+    /// The four numbers, without where they come from.
+    pub fn figures(&self) -> (u32, u32, u64, Option<Money>) {
+        (self.iterations, self.pulls, self.minutes, self.dollars)
+    }
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -262,8 +244,8 @@ impl LoopFlags {
 }
 
 impl Flags {
-    /// What the flags mean, over what the configuration says.
-    pub fn terms(&self, merging: &Merging, usual_pairs: Option<u32>) -> Result<Terms, String> {
+    /// What the flags mean, over what the configuration says of pairs.
+    pub fn terms(&self, usual_pairs: Option<u32>) -> Result<Terms, String> {
         let pairs = self.pairs.or(usual_pairs).unwrap_or(USUAL_PAIRS);
         if pairs == 0 {
             return Err("--pairs must be at least 1".to_owned());
@@ -276,16 +258,15 @@ impl Flags {
             (false, None) => Mode::Once,
             (true, _) => Mode::Loop(Box::new(self.loops.looping()?)),
         };
-        let when = match (self.merge, self.no_merge) {
-            (true, _) => MergeWhen::Approved,
-            (_, true) => MergeWhen::Never,
-            (false, false) => merging.when,
+        let merging = match (self.merge, self.no_merge) {
+            (true, _) => Wanted::Asked,
+            (false, true) => Wanted::Refused,
+            (false, false) => Wanted::AsConfigured,
         };
-        // With a terminal the order is shown and asked about once; `--yes` has answered. The policy's `always` holds in any case.
-        let asks = merging.confirm == Confirm::Yes || self.terminal && !self.yes;
         Ok(Terms {
             pairs: pairs.min(MOST_PAIRS),
-            merging: Merging { when, confirm: if asks { Confirm::Yes } else { Confirm::No }, ..merging.clone() },
+            merging,
+            ask_order: self.terminal && !self.yes,
             dry_run: self.dry_run,
             module: self.module.clone(),
             mode,
@@ -301,6 +282,12 @@ impl Request {
             Mode::Once => None,
             Mode::Loop(looping) => Some(looping),
         }
+    }
+
+    /// What a plain sweep may cost: what `[budget] run_usd` says, or the usual ceiling of a loop; and whether somebody asked for it.
+    pub fn plain_ceiling(&self) -> (Option<Money>, bool) {
+        let budget = &self.policy.budget;
+        if budget.needs_prices { (Some(budget.run), true) } else { (USUAL_CEILINGS.dollars, false) }
     }
 
     /// Until when somebody who is asked now may answer.
