@@ -36,9 +36,9 @@ impl StoreError {
 }
 
 /// Layout of the tables. Raised with every change; each step is a migration below.
-const LAYOUT: i64 = 4;
+const LAYOUT: i64 = 5;
 
-const MIGRATIONS: [&str; 4] = [
+const MIGRATIONS: [&str; 5] = [
     r"
 CREATE TABLE run (
     id TEXT PRIMARY KEY, case_id TEXT NOT NULL, procedure TEXT NOT NULL, created_at INTEGER NOT NULL,
@@ -77,6 +77,13 @@ CREATE TABLE desk (
 ) STRICT;
 CREATE INDEX desk_by_kind ON desk (kind, number);
 CREATE TABLE status (sha TEXT NOT NULL, name TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (sha, name)) STRICT;
+",
+    r"
+CREATE TABLE gate (
+    id TEXT PRIMARY KEY, run TEXT NOT NULL, case_id TEXT NOT NULL, asked_at INTEGER NOT NULL, until INTEGER NOT NULL,
+    question TEXT NOT NULL, answer TEXT
+) STRICT;
+CREATE INDEX gate_by_time ON gate (asked_at);
 ",
 ];
 
@@ -143,9 +150,11 @@ pub struct StepRow<'a> {
 
 mod calls;
 mod desks;
+mod gates;
 
 pub use calls::{CallRow, SpendBy, Spending, Totals};
 pub use desks::{DeskRow, Stored};
+pub use gates::GateRow;
 
 impl Ledger {
     pub async fn open(path: &Path) -> Result<Self, StoreError> {
