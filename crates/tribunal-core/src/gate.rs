@@ -3,6 +3,8 @@
 //! A gate names what it is about and until when an answer counts. It is asked once; its answer holds for that one asking and for
 //! nothing else (SL-139, SL-157). Where nobody answers in time, what is safe holds, and the record says that nobody answered.
 
+pub mod words;
+
 use crate::ids::Sha;
 use crate::procedure::Millis;
 use schemars::JsonSchema;

@@ -73,7 +73,7 @@ pub fn objection(word: &Word<'_>, right: Permission) -> Option<String> {
         Command::Unclear { line, problem } if right.may_write() => {
             Some(format!("{} wrote `{line}`: {problem}.", word.author.login))
         }
-        Command::Unclear { .. } | Command::Dismiss { .. } | Command::Allow { .. } => None,
+        Command::Unclear { .. } | Command::Dismiss { .. } | Command::Allow { .. } | Command::Answer { .. } => None,
     }
 }
 

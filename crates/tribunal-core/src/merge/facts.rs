@@ -89,7 +89,7 @@ impl Reviewed {
 }
 
 /// What may not be merged over: what makes a verdict worse than LGTM (CF-12), and what the team lets a run fail for.
-fn blocks(finding: &Finding, fail_level: FailLevel) -> bool {
+pub fn blocks(finding: &Finding, fail_level: FailLevel) -> bool {
     let heavy = matches!(finding.p_code, Priority::P0 | Priority::P1);
     finding.counts() && (heavy || fail_level.is_reached_by(finding.p_code))
 }

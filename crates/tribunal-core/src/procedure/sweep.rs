@@ -11,6 +11,7 @@
 //! As soon as anything says that the run ends, nothing new is begun: what is under way comes back, is written down, and the one report
 //! is given.
 
+pub mod account;
 mod asking;
 mod barrier;
 mod discovering;
@@ -19,6 +20,7 @@ pub mod effect;
 mod ending;
 pub mod export;
 pub mod failure;
+pub mod find;
 pub mod gates;
 pub mod history;
 pub mod landing;

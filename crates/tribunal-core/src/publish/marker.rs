@@ -11,6 +11,7 @@
 use super::verdict::Sitting;
 use crate::combine::verdict::Verdict;
 use crate::findings::about::About;
+use crate::gate::words::GateId;
 use crate::ids::{FindingId, FindingKey, RunId, Sha};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -46,6 +47,12 @@ pub enum Mark {
     Round { run: RunId, cycle: u32, items: Vec<String> },
     /// A formal verdict, and the occasion that it was given on (TS-101).
     Verdict { sitting: Sitting, run: RunId, verdict: Verdict, head: Sha },
+    /// A question that only a person may answer.
+    Gate { id: GateId },
+    /// The review of a head that is not reviewed because of conflict markers (SL-36).
+    Markers { head: Sha },
+    /// What a sweep leaves to a person (SL-67).
+    Remains { run: RunId, head: Sha },
 }
 
 /// What an answer says of its finding.

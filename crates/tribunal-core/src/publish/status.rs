@@ -35,6 +35,12 @@ pub fn not_run(reason: &str) -> NewStatus {
     NewStatus { context: CONTEXT.into(), state: CheckState::Error, description, url: None }
 }
 
+/// Reviewed, and left to a person: that is not green, whatever a single review of it said.
+pub fn left_to_a_person(items: usize) -> NewStatus {
+    let what = if items == 1 { "1 item remains".to_owned() } else { format!("{items} items remain") };
+    NewStatus { context: CONTEXT.into(), state: CheckState::Failure, description: format!("Needs a person: {what}"), url: None }
+}
+
 fn state(document: &Document) -> CheckState {
     match (document.outcome, document.exit_code()) {
         (Outcome::Incomplete | Outcome::NotRun, _) => CheckState::Error,

@@ -1,6 +1,7 @@
 //! What people tell us in comments: `/tribunal dismiss F3 it is a test key`. A command is a line of its own; who may give it is
 //! decided elsewhere.
 
+use crate::gate::words::GateId;
 use crate::ids::FindingId;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,6 +13,11 @@ pub enum Command {
     /// Lets the configured agents look at a stranger's change, at this commit and no other.
     Allow {
         sha: String,
+    },
+    /// The answer to a question of ours, by the question's name; the words are read by whoever asked.
+    Answer {
+        gate: GateId,
+        words: String,
     },
     /// Something for us that makes no sense, and why.
     Unclear {
@@ -54,7 +60,15 @@ fn command(line: &str, words: &str) -> Command {
             let fine = sha.len() >= 7 && sha.bytes().all(|byte| byte.is_ascii_hexdigit());
             if fine { Command::Allow { sha } } else { unclear("name the commit, with at least seven digits") }
         }
-        _ => unclear("known commands are dismiss and allow"),
+        "answer" => {
+            let (id, words) = rest.trim().split_once(char::is_whitespace).unwrap_or((rest.trim(), ""));
+            match id.parse() {
+                Err(_) => unclear("name the question, as in /tribunal answer G1a2b3c4d and the answer"),
+                Ok(_) if words.trim().is_empty() => unclear("the answer is missing behind the question's name"),
+                Ok(gate) => Command::Answer { gate, words: words.trim().to_owned() },
+            }
+        }
+        _ => unclear("known commands are dismiss, allow and answer"),
     }
 }
 
@@ -68,13 +82,16 @@ mod tests {
         assert_eq!(commands(body), vec![Command::Dismiss { id: FindingId(3), reason: "it is a test key".into() }]);
         assert_eq!(commands("see /tribunal dismiss F3 x"), vec![]);
         assert_eq!(commands("/tribunal allow 1A2b3c4"), vec![Command::Allow { sha: "1a2b3c4".into() }]);
+        let answer = Command::Answer { gate: "G1a2b3c4d".parse().unwrap(), words: "raise minutes=90".into() };
+        assert_eq!(commands("/tribunal answer g1A2B3c4d raise minutes=90"), vec![answer]);
     }
 
     /// Bad input gets a clear answer, not silence.
     #[test]
     fn what_makes_no_sense_says_why() {
-        for line in ["/tribunal dismiss F3", "/tribunal dismiss 3 x", "/tribunal allow main", "/tribunal dance"] {
-            assert!(matches!(commands(line).as_slice(), [Command::Unclear { .. }]), "{line}");
+        let all = ["dismiss F3", "dismiss 3 x", "allow main", "dance", "answer merge", "answer G1a2b3c4d"];
+        for line in all.map(|words| format!("/tribunal {words}")) {
+            assert!(matches!(commands(&line).as_slice(), [Command::Unclear { .. }]), "{line}");
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::policy::config::Policy;
 use crate::policy::loops::LoopPolicy;
 use crate::policy::span::Span;
 use crate::procedure::Millis;
+use crate::publish::visible::visible_line;
 use crate::pull::place::{ForgeKind, Project};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -54,6 +55,10 @@ pub enum Target {
     Numbers(BTreeSet<u64>),
     /// Every open one.
     Open,
+    /// Open ones with this label.
+    Label(String),
+    /// Open ones whose title, description, branch or author hold all of these words.
+    Search(String),
     /// `--pr N`: this one, watched until it is over (SL-149).
     One(u64),
 }
@@ -62,7 +67,7 @@ impl Target {
     pub fn single(&self) -> Option<u64> {
         match self {
             Target::One(number) => Some(*number),
-            Target::Spec(_) | Target::Numbers(_) | Target::Open => None,
+            Target::Spec(_) | Target::Numbers(_) | Target::Open | Target::Label(_) | Target::Search(_) => None,
         }
     }
 
@@ -71,6 +76,8 @@ impl Target {
         match self {
             Target::Spec(spec) => spec.clone(),
             Target::Open => "all open pull requests".to_owned(),
+            Target::Label(label) => format!("open pull requests labelled {}", visible_line(label)),
+            Target::Search(words) => format!("open pull requests with the words {}", visible_line(words)),
             Target::One(number) => format!("PR #{number}"),
             Target::Numbers(numbers) => {
                 let all: Vec<String> = numbers.iter().map(|number| format!("#{number}")).collect();
