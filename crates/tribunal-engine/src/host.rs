@@ -20,9 +20,14 @@ pub trait Work: Send + Sync + 'static {
     const PROCEDURE: &'static str;
     /// What somebody who must wait is waiting for.
     const WAITS_ON: &'static str;
+    const EXCLUDES: Excludes = Excludes::OthersOfTheCase;
 
     fn step(state: Option<Self::State>, input: Self::Input, now: Millis) -> Result<Step<Self::State, Self::Effect>, EngineError>;
     fn is_settled(state: &Self::State) -> bool;
+    /// What a run is told when somebody wants it to end; nothing where it is simply dropped.
+    fn interrupted() -> Option<Self::Input> {
+        None
+    }
     fn key(effect: &Self::Effect, run: &RunId) -> EffectKey;
     /// A state of an earlier release, as this one has it.
     fn upgrade(state: Self::State) -> Result<Self::State, EngineError>;
@@ -37,6 +42,15 @@ pub trait Work: Send + Sync + 'static {
     ) -> impl Future<Output = Result<Self::Input, EngineError>> + Send;
 
     fn listener(&self) -> &Listener;
+}
+
+/// Who is kept away while a run is worked on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Excludes {
+    /// Everybody who works on the same case; they wait.
+    OthersOfTheCase,
+    /// Only who would work on the same run; they are told so. What keeps runs apart is the procedure's own affair.
+    OthersOfTheRun,
 }
 
 #[derive(Default)]

@@ -1,10 +1,11 @@
 //! One process, one SQLite ledger. A step is one transaction; effects run outside of any, in parallel, and are run again by
 //! whoever resumes the run if their result was never stored.
 
-use super::Work;
+use super::{Excludes, Work};
 use crate::{EngineError, Progress, now};
 use std::fs::{File, TryLockError};
 use std::path::PathBuf;
+use std::pin::pin;
 use std::sync::Arc;
 use tokio::task::JoinSet;
 use tribunal_core::ids::RunId;
@@ -41,15 +42,30 @@ pub fn stored<W: Work>(row: &RunRow) -> Result<W::State, EngineError> {
 
 impl<W: Work> Host<W> {
     pub async fn begin(&self, run: &RunId, start: W::Input, case_id: &str) -> Result<W::State, EngineError> {
-        let _lock = self.lock(case_id).await?;
+        self.begin_until(run, start, case_id, std::future::pending()).await
+    }
+
+    /// The same; when `interrupt` comes, the procedure is told once, and brings itself to an end.
+    pub async fn begin_until(
+        &self,
+        run: &RunId,
+        start: W::Input,
+        case_id: &str,
+        interrupt: impl Future<Output = ()>,
+    ) -> Result<W::State, EngineError> {
+        let _lock = self.lock(run.as_str(), case_id).await?;
         let mut running = Running { run: run.clone(), case_id: case_id.into(), seq: 0, state: None };
         let effects = self.take(&mut running, start, None).await?;
-        self.drive(running, effects).await
+        self.drive(running, effects, interrupt).await
     }
 
     /// Goes on where a killed process stopped.
     pub async fn resume(&self, row: RunRow) -> Result<W::State, EngineError> {
-        let _lock = self.lock(&row.case_id).await?;
+        self.resume_until(row, std::future::pending()).await
+    }
+
+    pub async fn resume_until(&self, row: RunRow, interrupt: impl Future<Output = ()>) -> Result<W::State, EngineError> {
+        let _lock = self.lock(&row.id, &row.case_id).await?;
         // Read again under the lock: whoever held it may have gone on.
         let row = self.ledger.run(&row.id).await?.ok_or_else(|| EngineError::UnknownRun(row.id.clone()))?;
         let state = stored::<W>(&row)?;
@@ -59,7 +75,7 @@ impl<W: Work> Host<W> {
         let effects = self.ledger.open_effects(&row.id).await?;
         let effects = effects.iter().map(|effect| parse(&row.id, &effect.body)).collect::<Result<Vec<W::Effect>, _>>()?;
         let running = Running { run: RunId(row.id), case_id: row.case_id.into(), seq: row.seq, state: Some(state) };
-        self.drive(running, effects).await
+        self.drive(running, effects, interrupt).await
     }
 
     /// Feeds the recorded inputs to the procedure again. Nothing is read, run or written.
@@ -75,9 +91,16 @@ impl<W: Work> Host<W> {
         Ok(Replay { state, replayed, stored })
     }
 
-    async fn drive(&self, mut running: Running<W::State>, effects: Vec<W::Effect>) -> Result<W::State, EngineError> {
+    async fn drive(
+        &self,
+        mut running: Running<W::State>,
+        effects: Vec<W::Effect>,
+        interrupt: impl Future<Output = ()>,
+    ) -> Result<W::State, EngineError> {
         let mut tasks = JoinSet::new();
         let mut waiting = effects;
+        let mut interrupt = pin!(interrupt);
+        let mut listens = true;
         loop {
             let Some(state) = running.state.clone() else { return Err(EngineError::UnknownRun(running.run.0)) };
             let shared = Arc::new(state);
@@ -88,7 +111,19 @@ impl<W: Work> Host<W> {
                     (effect, result)
                 });
             }
-            match tasks.join_next().await {
+            // What has come about goes first: an interrupt ends nothing that is done already.
+            let joined = tokio::select! {
+                biased;
+                joined = tasks.join_next() => joined,
+                () = &mut interrupt, if listens => {
+                    listens = false;
+                    if let Some(input) = W::interrupted() {
+                        waiting = self.take(&mut running, input, None).await?;
+                    }
+                    continue;
+                }
+            };
+            match joined {
                 None => return Ok(Arc::unwrap_or_clone(shared)),
                 Some(Err(error)) => return Err(EngineError::Worker(error.to_string())),
                 Some(Ok((effect, result))) => waiting = self.take(&mut running, result?, Some(&effect)).await?,
@@ -134,19 +169,26 @@ impl<W: Work> Host<W> {
         Ok(effects)
     }
 
-    /// One process at a time works on a case. The lock is the operating system's, so a killed process leaves none behind.
-    async fn lock(&self, case_id: &str) -> Result<File, EngineError> {
+    /// One process at a time works on a case, or on a run. The lock is the operating system's, so a killed process leaves none behind.
+    async fn lock(&self, run: &str, case_id: &str) -> Result<File, EngineError> {
         let io = |source| EngineError::Io {
             what: format!("the lock of this case in {} cannot be taken", self.folder.display()),
             source,
         };
         let folder = self.folder.join("locks");
         std::fs::create_dir_all(&folder).map_err(io)?;
-        let name = &tribunal_core::findings::key::sha256_hex(case_id.as_bytes())[..16];
+        let locked = match W::EXCLUDES {
+            Excludes::OthersOfTheCase => case_id,
+            Excludes::OthersOfTheRun => run,
+        };
+        let name = &tribunal_core::findings::key::sha256_hex(locked.as_bytes())[..16];
         let file = File::options().create(true).truncate(false).write(true).open(folder.join(name)).map_err(io)?;
         match file.try_lock() {
             Ok(()) => Ok(file),
             Err(TryLockError::Error(error)) => Err(io(error)),
+            Err(TryLockError::WouldBlock) if W::EXCLUDES == Excludes::OthersOfTheRun => {
+                Err(EngineError::Busy { run: run.to_owned() })
+            }
             Err(TryLockError::WouldBlock) => {
                 (self.effects.listener())(Progress::Waiting { on: W::WAITS_ON.to_owned() });
                 tokio::task::spawn_blocking(move || file.lock().map(|()| file))
