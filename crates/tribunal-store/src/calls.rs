@@ -121,6 +121,20 @@ impl Ledger {
         Ok(answer.flatten())
     }
 
+    /// What the calls of one run took so far.
+    pub async fn total_of(&self, run: &str) -> Result<Totals, StoreError> {
+        let row = sqlx::query(
+            "SELECT count(*) AS calls, coalesce(sum(cost), 0) AS cost, coalesce(sum(tokens), 0) AS tokens,
+                    count(*) - count(cost) AS unknown
+             FROM call WHERE run = ?",
+        )
+        .bind(run)
+        .fetch_one(&self.pool)
+        .await?;
+        let name = run.to_owned();
+        Ok(Totals { name, calls: row.get("calls"), cost: row.get("cost"), tokens: row.get("tokens"), unknown: row.get("unknown") })
+    }
+
     /// Spending by `month`, `case_id`, `run` or `agent`, newest or dearest first.
     pub async fn totals(&self, by: SpendBy) -> Result<Vec<Totals>, StoreError> {
         let column = match by {
@@ -208,6 +222,9 @@ mod tests {
             .unwrap();
         assert_eq!(seen, Spending { run: 20, case: 20, month: 20, run_tokens: 5 });
         assert_eq!(one.answered("r1", "k1").await.unwrap().as_deref(), Some("said"));
+        let total = one.total_of("r1").await.unwrap();
+        assert_eq!((total.calls, total.cost, total.tokens, total.unknown), (2, 20, 15, 1));
+        assert_eq!(one.total_of("r9").await.unwrap().calls, 0);
         assert_eq!(one.answered("r1", "k2").await.unwrap(), None);
     }
 
