@@ -11,4 +11,5 @@ pub mod panel;
 pub mod publish;
 pub mod settle;
 pub mod span;
+pub mod sweep;
 pub mod trust;

@@ -6,6 +6,7 @@ pub mod host;
 pub mod local_book;
 pub mod one_pull;
 pub mod remediate;
+pub mod sweep;
 pub mod verdicts;
 pub mod waiting;
 
@@ -40,6 +41,10 @@ pub enum Progress {
     Watching {
         until: Millis,
     },
+    /// Something came about; said wherever anybody listens, also where no terminal is.
+    Told {
+        line: String,
+    },
 }
 
 pub type Listener = std::sync::Arc<dyn Fn(Progress) + Send + Sync>;
@@ -56,6 +61,8 @@ pub enum EngineError {
     Step(#[from] tribunal_core::procedure::review::StepError),
     #[error(transparent)]
     LoopStep(#[from] tribunal_core::procedure::remediate::StepError),
+    #[error(transparent)]
+    SweepStep(#[from] tribunal_core::procedure::sweep::StepError),
     #[error("there is no run `{0}` in this ledger")]
     UnknownRun(String),
     #[error("run {run} is being worked on by another process")]

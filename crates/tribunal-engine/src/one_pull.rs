@@ -20,4 +20,7 @@ pub struct Remedied {
     pub report: Report,
     /// What was pushed, oldest first.
     pub commits: Vec<(tribunal_core::ids::Sha, String)>,
+    /// Who fixes.
+    pub fixer: tribunal_core::ids::AgentName,
+    pub spend: tribunal_core::procedure::review::Spend,
 }

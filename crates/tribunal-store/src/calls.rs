@@ -132,7 +132,13 @@ impl Ledger {
         .fetch_one(&self.pool)
         .await?;
         let name = run.to_owned();
-        Ok(Totals { name, calls: row.get("calls"), cost: row.get("cost"), tokens: row.get("tokens"), unknown: row.get("unknown") })
+        Ok(Totals {
+            name,
+            calls: row.get("calls"),
+            cost: row.get("cost"),
+            tokens: row.get("tokens"),
+            unknown: row.get("unknown"),
+        })
     }
 
     /// Spending by `month`, `case_id`, `run` or `agent`, newest or dearest first.

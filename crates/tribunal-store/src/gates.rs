@@ -18,16 +18,18 @@ pub struct GateRow {
 impl Ledger {
     /// Asked again, the same question stays as it is, with its answer.
     pub async fn put_gate(&self, gate: &GateRow) -> Result<(), StoreError> {
-        sqlx::query("INSERT OR IGNORE INTO gate (id, run, case_id, asked_at, until, question, answer) VALUES (?, ?, ?, ?, ?, ?, ?)")
-            .bind(&gate.id)
-            .bind(&gate.run)
-            .bind(&gate.case_id)
-            .bind(gate.asked_at)
-            .bind(gate.until)
-            .bind(&gate.question)
-            .bind(&gate.answer)
-            .execute(&self.pool)
-            .await?;
+        sqlx::query(
+            "INSERT OR IGNORE INTO gate (id, run, case_id, asked_at, until, question, answer) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        )
+        .bind(&gate.id)
+        .bind(&gate.run)
+        .bind(&gate.case_id)
+        .bind(gate.asked_at)
+        .bind(gate.until)
+        .bind(&gate.question)
+        .bind(&gate.answer)
+        .execute(&self.pool)
+        .await?;
         Ok(())
     }
 

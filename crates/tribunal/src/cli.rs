@@ -2,6 +2,7 @@
 
 pub mod loops;
 pub mod pr;
+pub mod sweep;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -55,6 +56,14 @@ pub enum Command {
     /// Wait until review activity on a pull request has settled, and print it
     #[command(after_help = loops::AWAIT_EXIT_CODES)]
     Await(loops::AwaitArgs),
+    /// Review a set of pull requests, have what was asked for answered, and merge what is approved, in order
+    #[command(after_help = sweep::EXIT_CODES)]
+    Sweep(Box<sweep::SweepArgs>),
+    /// Questions of a sweep that only a person may answer
+    Gate {
+        #[command(subcommand)]
+        command: sweep::GateCommand,
+    },
     /// Pull requests and issues of this repository, without a server
     #[command(after_help = pr::EXIT_CODES)]
     Pr {

@@ -9,6 +9,7 @@ mod demo;
 mod dismiss;
 mod doctor;
 mod explain;
+mod gate;
 mod history;
 mod init;
 mod loops;
@@ -17,6 +18,7 @@ mod publish;
 mod review;
 mod rules;
 mod spend;
+mod sweep;
 mod trust;
 
 use crate::cli::{AgentsCommand, Cli, Colour, Command, ConfigCommand};
@@ -39,6 +41,8 @@ pub fn dispatch(cli: Cli) -> Result<u8, Situation> {
         Command::Watch(args) => block_on(loops::run(LoopKind::Watch, &args, quiet)),
         Command::Respond(args) => block_on(loops::run(LoopKind::Respond, &args, quiet)),
         Command::Await(args) => block_on(awaiting::run(&args, quiet)),
+        Command::Sweep(args) => block_on(sweep::run(&args, quiet)),
+        Command::Gate { command } => block_on(gate::run(&command, quiet)),
         Command::Pr { command } => pr::run(*command, quiet),
         Command::History { limit, format } => block_on(history::list(limit, format)),
         Command::Show { run, output } => block_on(history::show(&run, &output)),

@@ -159,6 +159,7 @@ impl From<EngineError> for Situation {
             EngineError::Busy { .. } => Situation::new("two-copies", exit::NOT_YET, text),
             EngineError::Step(_)
             | EngineError::LoopStep(_)
+            | EngineError::SweepStep(_)
             | EngineError::Damaged { .. }
             | EngineError::Io { .. }
             | EngineError::Worker(_) => Situation::new("engine-failed", exit::INCOMPLETE, text)
@@ -262,6 +263,13 @@ pub const CODES: &[(&str, &str)] = &[
     ("retargeted", "The pull request is not against the branch that it was expected to be against."),
     ("bad-sarif", "A SARIF file that shall be feedback is not there, or is no SARIF of a linter that finished."),
     ("unfinished-loop", "Another loop on the same pull request was begun and not finished."),
+    ("nothing-to-sweep", "No spec, pull request, label or words were given, so there is no set to sweep."),
+    ("unknown-spec", "What was named is no spec, or none that is here."),
+    ("nothing-to-resume", "`--resume` was given, and no loop has left a budget file there."),
+    ("bad-loop-file", "The budget or history file of a loop cannot be read or written. It is never mended by itself."),
+    ("unknown-gate", "The ledger here has no such question."),
+    ("bad-answer", "A question was answered with something that is none of its options."),
+    ("gate-closed", "The question was answered before, or the time to answer it is over."),
     ("two-copies", "Another Tribunal is working on the same change."),
     ("unknown-run", "The ledger has no such run."),
     ("engine-failed", "Something broke inside; the run is kept and can be resumed."),

@@ -1,5 +1,6 @@
 //! How things look in a terminal.
 
+pub mod asker;
 pub mod file;
 pub mod frame;
 pub mod out;

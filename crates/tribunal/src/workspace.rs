@@ -20,6 +20,7 @@ use tribunal_core::policy::config::{Config, Policy};
 use tribunal_core::policy::keys::held_back;
 use tribunal_core::policy::layers::{Layer, Merged, environment_layer, merge_layers, read_layer};
 use tribunal_core::policy::panel::Player;
+use tribunal_core::procedure::Millis;
 use tribunal_core::procedure::review::Request;
 use tribunal_core::prompt::prompts_hash;
 use tribunal_forge::git::Repository;
@@ -81,6 +82,19 @@ impl Setup {
         self.fingerprint = fingerprint(&self.policy, &self.roles, &self.rules_hash);
         Ok(())
     }
+}
+
+/// What whoever runs this is called, for the record.
+pub fn person(repository: Option<&Repository>) -> String {
+    let login = || ["USER", "USERNAME", "LOGNAME"].into_iter().find_map(|name| std::env::var(name).ok());
+    let name = repository.and_then(Repository::user_name).or_else(login).filter(|name| !name.trim().is_empty());
+    name.unwrap_or_else(|| "somebody at this machine".to_owned())
+}
+
+/// Milliseconds since 1970-01-01 UTC.
+pub fn now() -> Millis {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    Millis::try_from(since.as_millis()).unwrap_or(Millis::MAX)
 }
 
 /// Private folders for agent CLIs: not under the shared temporary folder, whose neighbours some of them distrust.
@@ -161,17 +175,21 @@ pub fn personal_config() -> Result<Config, Situation> {
     Ok(merge_layers(&layers)?.config)
 }
 
-/// The same with a repository's guidance at hand.
-pub fn set_up_with(guidance: Guidance, flags: Option<Layer>) -> Result<Setup, Situation> {
+/// The configuration alone, with a repository's guidance at hand.
+pub fn merged_with(guidance: &Guidance, flags: Option<Layer>) -> Result<Merged, Situation> {
     let (mut layers, environment) = personal_layers()?;
-    let mut repository_source = None;
     if let Some((source, text)) = guidance.config() {
         layers.push(read_layer(&source, text)?);
-        repository_source = Some(source);
     }
     layers.push(environment);
     layers.extend(flags);
-    let merged = merge_layers(&layers)?;
+    Ok(merge_layers(&layers)?)
+}
+
+/// The same with roles and rules.
+pub fn set_up_with(guidance: Guidance, flags: Option<Layer>) -> Result<Setup, Situation> {
+    let repository_source = guidance.config().map(|(source, _)| source);
+    let merged = merged_with(&guidance, flags)?;
 
     let added = guidance
         .roles()

@@ -54,7 +54,8 @@ pub struct Said {
 
 /// The comment on the pull request that the question is about, without its mark.
 pub fn comment(gate: &Gate, id: &GateId) -> String {
-    let answers: Vec<String> = gate.options().iter().map(|choice| format!("    /tribunal answer {id} {}", example(*choice))).collect();
+    let answers: Vec<String> =
+        gate.options().iter().map(|choice| format!("    /tribunal answer {id} {}", example(*choice))).collect();
     format!(
         "## A question for a person: {}\n\n{}\n\nTo answer, write one of these as a comment:\n\n{}\n\n\
          It counts from anybody who may write to this repository, until {}. Without an answer, `{}` holds.\n",

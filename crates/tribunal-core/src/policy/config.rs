@@ -6,6 +6,7 @@ use super::loops::{FixConfig, IdentityConfig, LoopConfig, ValidateConfig, WaitCo
 use super::panel::{PanelConfig, Player, VerifyConfig};
 use super::publish::{PublishConfig, PublishPolicy};
 use super::settle::{EscalateConfig, SettleConfig};
+use super::sweep::SweepConfig;
 use super::trust::{TrustConfig, TrustPolicy};
 use crate::budget::{Budget, BudgetConfig};
 use crate::call::price::{Price, PriceList};
@@ -64,6 +65,7 @@ pub struct Config {
     pub settle: SettleConfig,
     #[serde(default)]
     pub escalate: EscalateConfig,
+    pub sweep: SweepConfig,
     #[serde(default)]
     pub budget: BudgetConfig,
     /// Model → dollars for a million tokens, over the list that ships.

@@ -20,8 +20,8 @@ use serde::{Deserialize, Serialize};
 pub enum Sitting {
     /// Of a pull request, not of a run: whoever settles it, from whichever machine, assesses it at most twice (TS-17).
     Settle { assessment: Assessment },
-    /// Every iteration of a sweep looks once (SL-1).
-    Sweep { run: RunId, iteration: u32 },
+    /// Of a run, by the effect that says it: a round may come to two verdicts, one before its response and one after (SL-1).
+    Sweep { run: RunId, ticket: u64 },
 }
 
 /// A third one cannot be written down (TS-16, TS-17, TS-90).

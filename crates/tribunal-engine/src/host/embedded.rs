@@ -4,7 +4,7 @@
 use super::{Excludes, Work};
 use crate::{EngineError, Progress, now};
 use std::fs::{File, TryLockError};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::Arc;
 use tokio::task::JoinSet;
@@ -175,14 +175,15 @@ impl<W: Work> Host<W> {
             what: format!("the lock of this case in {} cannot be taken", self.folder.display()),
             source,
         };
-        let folder = self.folder.join("locks");
-        std::fs::create_dir_all(&folder).map_err(io)?;
-        let locked = match W::EXCLUDES {
-            Excludes::OthersOfTheCase => case_id,
-            Excludes::OthersOfTheRun => run,
-        };
-        let name = &tribunal_core::findings::key::sha256_hex(locked.as_bytes())[..16];
-        let file = File::options().create(true).truncate(false).write(true).open(folder.join(name)).map_err(io)?;
+        let path = lock_path(
+            &self.folder,
+            match W::EXCLUDES {
+                Excludes::OthersOfTheCase => case_id,
+                Excludes::OthersOfTheRun => run,
+            },
+        );
+        std::fs::create_dir_all(path.parent().unwrap_or(&self.folder)).map_err(io)?;
+        let file = File::options().create(true).truncate(false).write(true).open(path).map_err(io)?;
         match file.try_lock() {
             Ok(()) => Ok(file),
             Err(TryLockError::Error(error)) => Err(io(error)),
@@ -198,6 +199,11 @@ impl<W: Work> Host<W> {
             }
         }
     }
+}
+
+/// What is locked while a case, or a run, is worked on.
+pub(crate) fn lock_path(folder: &Path, name: &str) -> PathBuf {
+    folder.join("locks").join(&tribunal_core::findings::key::sha256_hex(name.as_bytes())[..16])
 }
 
 fn parse<T: for<'de> serde::Deserialize<'de>>(run: &str, text: &str) -> Result<T, EngineError> {

@@ -52,7 +52,7 @@ impl OnePull for Clerk {
         let at_hand = self.at_hand(order.number).await?;
         let state = self.remedied(order, &at_hand).await?;
         let report = state.report().cloned().ok_or_else(|| agent("the pass ended without a report"))?;
-        Ok(Remedied { report, commits: state.memory.commits })
+        Ok(Remedied { report, commits: state.memory.commits, fixer: state.request.loops.fixer, spend: state.memory.spend })
     }
 }
 

@@ -30,6 +30,7 @@ impl Reporter {
         Arc::new(move |progress| match (&lines, progress) {
             (Some(lines), progress) => lines.show(progress),
             (None, Progress::Waiting { on }) if !quiet => out::note(&format!("waiting for {on}")),
+            (None, Progress::Told { line }) if !quiet => out::note(&visible_line(&line)),
             (None, _) => {}
         })
     }
@@ -46,6 +47,10 @@ impl Lines {
     fn show(&self, progress: Progress) {
         match progress {
             Progress::Waiting { on } => self.begin("waiting", &format!("waiting for {on}")),
+            Progress::Told { line } => {
+                // Where nothing can be shown, nobody is told.
+                let _ = self.all.println(visible_line(&line));
+            }
             Progress::Reading => self.begin("reading", "reading the change"),
             Progress::SeatStarted(seat) => {
                 self.end("reading", None);

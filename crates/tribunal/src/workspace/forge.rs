@@ -60,6 +60,12 @@ pub async fn connect(asked: &Asked, here: Option<&Repository>, config: &ForgeCon
     Ok(Connected { forge, place: Place { kind, project, number }, key })
 }
 
+/// Reaches the forge of this checkout, for work on several of its pull requests. The number of the place is of no account.
+pub async fn connect_here(here: &Repository, config: &ForgeConfig) -> Result<Connected, Situation> {
+    let (project, kind) = locate(project_here(Some(here)), None, Some(here), config).await?;
+    reconnect(&Place { kind, project, number: 0 }, Some(here), config).await
+}
+
 /// Where a project is, and what runs there.
 async fn locate(
     project: Option<Project>,

@@ -4,8 +4,9 @@
 //! start, middle and end, in this order, at the first column, on added lines of one file.
 
 use super::Scope;
-use tribunal_core::diff::change::{ChangedFile, DiffLine};
+use tribunal_core::diff::change::{Change, ChangedFile, DiffLine};
 use tribunal_core::findings::report::Claim;
+use tribunal_core::ids::RepoPath;
 
 pub fn check(scope: &Scope<'_>) -> Vec<Claim> {
     let mut claims = Vec::new();
@@ -13,6 +14,13 @@ pub fn check(scope: &Scope<'_>) -> Vec<Claim> {
         claims.extend(conflicts(file).into_iter().map(|line| scope.claim(file, line)));
     }
     claims
+}
+
+/// Where a change adds conflicts: the file, and the line that each begins at (SL-36, SL-38).
+pub fn marked(change: &Change) -> Vec<(RepoPath, u32)> {
+    let files = change.files.iter().filter(|file| !shows_conflicts(file));
+    let lines = files.flat_map(|file| conflicts(file).into_iter().filter_map(|line| Some((file.path.clone(), line.new_line?))));
+    lines.collect()
 }
 
 /// Recorded data may hold anything: the input of a test, or a patch.

@@ -24,7 +24,12 @@ impl Reviewed {
                 head: document.head.clone(),
                 run: document.receipt.run.clone(),
                 verdict,
-                blocking: document.findings.iter().filter(|finding| blocks(finding, document.fail_level)).map(remaining).collect(),
+                blocking: document
+                    .findings
+                    .iter()
+                    .filter(|finding| blocks(finding, document.fail_level))
+                    .map(remaining)
+                    .collect(),
                 agents: answered.map(|seat| seat.seat.agent.clone()).collect(),
             }),
             (4, _) => Err(Trouble::OverBudget(half(document))),
@@ -56,9 +61,8 @@ impl Responded {
         if let Some(trouble) = blocked(report) {
             return Err(trouble);
         }
-        let count = |is: fn(&End) -> bool| {
-            u32::try_from(report.items.iter().filter(|ended| is(&ended.end)).count()).unwrap_or(u32::MAX)
-        };
+        let count =
+            |is: fn(&End) -> bool| u32::try_from(report.items.iter().filter(|ended| is(&ended.end)).count()).unwrap_or(u32::MAX);
         let is_reply =
             |end: &End| matches!(end, End::Fixed { .. } | End::Declined { .. } | End::Deferred { .. } | End::Asked { .. });
         let addressed = |ended: &&Ended| ended.voice == Voice::Person && is_reply(&ended.end);
@@ -95,7 +99,9 @@ fn left(ended: &Ended) -> Remaining {
     let words = match &ended.end {
         End::Asked { question } => question.clone(),
         End::Open { why } | End::LeftOut { why } => why.clone(),
-        End::Fixed { .. } | End::Declined { .. } | End::Deferred { .. } | End::NothingAsked | End::AnsweredBefore => String::new(),
+        End::Fixed { .. } | End::Declined { .. } | End::Deferred { .. } | End::NothingAsked | End::AnsweredBefore => {
+            String::new()
+        }
     };
     Remaining {
         name: visible_line(&ended.author),

@@ -9,6 +9,7 @@ use super::tick::Tick;
 use super::tour::{Asked, Tracked};
 use crate::calendar::rfc3339;
 use crate::procedure::Millis;
+use crate::publish::visible::visible_line;
 use regex::Regex;
 
 const STRUCK_OUT: &str = "[redacted]";
@@ -101,6 +102,11 @@ fn gate_line(asked: &Asked, redact: &[String]) -> GateLine {
         answer: if answer == asked.answer.choice.word() { answer.to_owned() } else { redacted(answer, redact) },
         at: rfc3339(asked.answer.at),
     }
+}
+
+/// SL-155: said once, when the file is made.
+pub fn secret(file: &str) -> String {
+    format!("{} is new. It holds what was asked and answered: treat it as a secret, and commit it nowhere.", visible_line(file))
 }
 
 /// SL-155. A pattern that cannot be read strikes out everything.

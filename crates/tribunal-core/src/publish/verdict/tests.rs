@@ -216,7 +216,7 @@ fn a_sitting_has_one_review() {
     paper.observed.pull.head.sha = document.head.clone();
     paper.post(&document, &SECOND);
     assert_eq!(paper.observed.reviews.len(), 2);
-    let sweep = Sitting::Sweep { run: "run".into(), iteration: 1 };
+    let sweep = Sitting::Sweep { run: "run".into(), ticket: 1 };
     assert!(matches!(paper.next(&document, &sweep), Ok(Next::Post { .. })));
 }
 

@@ -199,7 +199,8 @@ pub(in crate::commands) async fn fetch(connected: Connected, here: Option<Arc<Re
     Ok(AtHand { connected, pull, repository, base_tip: fetched.base, merge_base })
 }
 
-fn clone_folder(connected: &Connected) -> std::path::PathBuf {
+/// Our own clone of a project.
+pub(in crate::commands) fn clone_folder(connected: &Connected) -> std::path::PathBuf {
     let project = &connected.place.project;
     let name = |text: &str| text.replace(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '.' | '-' | '_'), "_");
     Person::here().cache.join("git").join(name(project.host())).join(format!("{}.git", name(&project.path)))

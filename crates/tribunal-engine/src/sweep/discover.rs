@@ -1,0 +1,103 @@
+//! Which pull requests there are, and what a list of them must know.
+
+use super::Sweeps;
+use crate::EngineError;
+use std::collections::BTreeSet;
+use tribunal_core::merge::policy::MergePolicy;
+use tribunal_core::plan::links::closes;
+use tribunal_core::procedure::sweep::effect::{Discovered, Found, LinkedIssue};
+use tribunal_core::procedure::sweep::find::{ambiguity, is_meant, issues_of, spec_in};
+use tribunal_core::procedure::sweep::request::Target;
+use tribunal_core::procedure::sweep::{Request, Trouble};
+use tribunal_core::pull::facts::{Pull, PullFilter, PullState};
+use tribunal_core::pull::fault::ForgeFault;
+
+impl Sweeps {
+    pub(super) async fn discover(&self, request: &Request) -> Result<Result<Box<Discovered>, Trouble>, EngineError> {
+        let pulls = self.meant(&request.target).await?;
+        let mut found = Vec::new();
+        for pull in &pulls {
+            found.push(self.found(request, pull).await?);
+        }
+        let policy = match pulls.iter().find(|pull| pull.state == PullState::Open) {
+            Some(pull) => self.policy_of(pull).await?,
+            None => Ok(MergePolicy::default()),
+        };
+        Ok(policy.map(|policy| Box::new(Discovered { pulls: found, policy })))
+    }
+
+    async fn policy_of(&self, pull: &Pull) -> Result<Result<MergePolicy, Trouble>, EngineError> {
+        let brought = self.clones.bring(pull, self.on.forge.source(pull)).await?;
+        Ok((self.policy)(&brought.repository, &brought.base).map_err(Trouble::Incomplete))
+    }
+
+    /// Each once, by number. A number that was typed is there in any state; one that is not there at all is left out, and its run
+    /// says so.
+    async fn meant(&self, target: &Target) -> Result<Vec<Pull>, ForgeFault> {
+        let numbers: Vec<u64> = match target {
+            Target::Numbers(numbers) => numbers.iter().copied().collect(),
+            Target::One(number) => vec![*number],
+            Target::Spec(_) | Target::Open | Target::Label(_) | Target::Search(_) => return self.listed(target).await,
+        };
+        let mut pulls = Vec::new();
+        for number in numbers {
+            match self.on.forge.pull(number).await {
+                Ok(pull) => pulls.push(pull),
+                Err(ForgeFault::NotFound { .. }) => self.tell(format!("PR #{number}: there is no such pull request")),
+                Err(fault) => return Err(fault),
+            }
+        }
+        Ok(pulls)
+    }
+
+    async fn listed(&self, target: &Target) -> Result<Vec<Pull>, ForgeFault> {
+        let issues: BTreeSet<u64> = match target {
+            Target::Spec(spec) => issues_of(spec, &self.on.forge.find_issues(spec).await?),
+            _ => BTreeSet::new(),
+        };
+        let label = match target {
+            Target::Label(label) => Some(label.clone()),
+            _ => None,
+        };
+        let mut pulls = self.on.forge.pulls(&PullFilter { label, ..PullFilter::default() }).await?;
+        pulls.retain(|pull| pull.state == PullState::Open && is_meant(target, pull, &issues));
+        pulls.sort_by_key(|pull| pull.number);
+        pulls.dedup_by_key(|pull| pull.number);
+        Ok(pulls)
+    }
+
+    async fn found(&self, request: &Request, pull: &Pull) -> Result<Found, ForgeFault> {
+        let issue = match closes(&pull.body).first().filter(|_| pull.state == PullState::Open) {
+            Some(number) => self.linked(*number).await?,
+            None => None,
+        };
+        let asked = match &request.target {
+            Target::Spec(spec) => Some(spec.clone()),
+            _ => None,
+        };
+        Ok(Found {
+            number: pull.number,
+            title: pull.title.clone(),
+            url: pull.url.clone(),
+            author: pull.author.login.clone(),
+            branch: pull.head.branch.clone(),
+            base: pull.base.branch.clone(),
+            head: pull.head.sha.clone(),
+            state: pull.state,
+            draft: pull.draft,
+            labels: pull.labels.clone(),
+            issue,
+            spec: asked.or_else(|| spec_in(&pull.body)),
+        })
+    }
+
+    /// An issue that a description names and nobody can find says nothing about the change.
+    async fn linked(&self, number: u64) -> Result<Option<LinkedIssue>, ForgeFault> {
+        let issue = match self.on.forge.issue(number).await {
+            Ok(issue) => issue,
+            Err(ForgeFault::NotFound { .. }) => return Ok(None),
+            Err(fault) => return Err(fault),
+        };
+        Ok(Some(LinkedIssue { number, ambiguous: ambiguity(&issue.body) }))
+    }
+}

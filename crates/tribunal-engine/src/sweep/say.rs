@@ -1,0 +1,139 @@
+//! What a sweep says on a pull request: that it cannot be read for its markers, its verdict, what remains. Each is looked for before
+//! it is said, and said once.
+
+use super::Sweeps;
+use crate::EngineError;
+use crate::verdicts::{Gave, VerdictOrder, give};
+use std::time::Duration;
+use tribunal_core::combine::verdict::Verdict;
+use tribunal_core::ids::{RunId, Sha};
+use tribunal_core::merge::facts::Marker;
+use tribunal_core::procedure::sweep::effect::{Concluded, Remaining};
+use tribunal_core::procedure::sweep::words::{markers, remains};
+use tribunal_core::procedure::sweep::{Request, Ticket, Trouble};
+use tribunal_core::publish::marker::{self, Mark, seal};
+use tribunal_core::publish::reconcile::Stop;
+use tribunal_core::publish::status::left_to_a_person;
+use tribunal_core::publish::verdict::post::{Refrain, Then, after_fault};
+use tribunal_core::publish::verdict::{Sitting, event};
+use tribunal_core::pull::capability::Capability;
+use tribunal_core::pull::facts::{Account, Pull, PullState};
+use tribunal_core::pull::talk::{NewReview, ReviewEvent, ReviewState};
+use tribunal_core::report::document::Document;
+
+/// After so many looks something is wrong that looking does not mend.
+const MOST_LOOKS: u32 = 6;
+
+impl Sweeps {
+    /// SL-36. Once for a head, whichever run says it.
+    pub(super) async fn reject(
+        &self,
+        request: &Request,
+        number: u64,
+        head: &Sha,
+        found: &[Marker],
+    ) -> Result<Result<(), Trouble>, EngineError> {
+        let mark = Mark::Markers { head: head.clone() };
+        let case_id = self.place(request, number).case_id();
+        let (capabilities, me) = tokio::try_join!(self.on.forge.capabilities(), self.on.forge.identity())?;
+        let mut can_ask = capabilities.can(Capability::Approve);
+        for look in 1..=MOST_LOOKS {
+            let (pull, reviews) = tokio::try_join!(self.on.forge.pull(number), self.on.forge.reviews(number))?;
+            let said = reviews.iter().filter(|review| review.author.is(&me) && review.state != ReviewState::Pending);
+            if said.map(|review| &review.body).any(|body| self.carries(body, &case_id, &mark)) {
+                return Ok(Ok(()));
+            }
+            if let Err(trouble) = still_open_at(&pull, head) {
+                return Ok(Err(trouble));
+            }
+            let review = NewReview {
+                commit: head.clone(),
+                event: event(Verdict::Blocked, pull.author.is(&me), can_ask),
+                body: format!("{}\n\n{}", markers(found), seal(&mark, &case_id, &self.on.key)),
+                comments: Vec::new(),
+            };
+            let Err(fault) = self.on.forge.submit(number, &review).await else { return Ok(Ok(())) };
+            match after_fault(review.event, &fault) {
+                Then::Stop => return Err(fault.into()),
+                Then::OnlyComment => can_ask = false,
+                Then::LookAgain => tokio::time::sleep(Duration::from_millis(250 << look)).await,
+            }
+        }
+        Ok(Err(Trouble::Forge("a review did not come to stand".to_owned())))
+    }
+
+    /// CF-2: as the strongest event that is open to us, bound to the head that was read.
+    pub(super) async fn conclude(
+        &self,
+        request: &Request,
+        ticket: Ticket,
+        number: u64,
+        review: &RunId,
+        verdict: Verdict,
+    ) -> Result<Result<Concluded, Trouble>, EngineError> {
+        let Some(row) = self.ledger.document(review.as_str()).await? else {
+            return Ok(Err(Trouble::Incomplete(format!("the review {review} is not in the ledger"))));
+        };
+        let document: Document = serde_json::from_str(&row.body)
+            .map_err(|error| EngineError::Damaged { run: review.to_string(), problem: error.to_string() })?;
+        let document = Document { verdict: Some(verdict), ..document };
+        let place = self.place(request, number);
+        let sitting = Sitting::Sweep { run: request.run.clone(), ticket: ticket.0 };
+        let order = VerdictOrder { place: &place, document: &document, sitting: &sitting, run: review, closing: &[] };
+        Ok(match give(&self.on, &order).await? {
+            Gave::Stands(standing) => Ok(Concluded {
+                event: match standing.state {
+                    ReviewState::Approved => ReviewEvent::Approve,
+                    ReviewState::ChangesRequested => ReviewEvent::RequestChanges,
+                    ReviewState::Commented | ReviewState::Dismissed | ReviewState::Pending => ReviewEvent::Comment,
+                },
+                url: standing.url,
+            }),
+            Gave::Refrained(Refrain::Stop(Stop::HeadMoved { .. })) => Err(Trouble::HeadMoved),
+            Gave::Refrained(refrain) => Err(Trouble::Incomplete(refrain.words().to_owned())),
+            Gave::Would(_) => Err(Trouble::Incomplete("a dry run says nothing".to_owned())),
+        })
+    }
+
+    /// SL-67. One comment for a run and a head, and a status that is not green.
+    pub(super) async fn remains(
+        &self,
+        request: &Request,
+        number: u64,
+        head: &Sha,
+        items: &[Remaining],
+    ) -> Result<Result<(), Trouble>, EngineError> {
+        let mark = Mark::Remains { run: request.run.clone(), head: head.clone() };
+        let case_id = self.place(request, number).case_id();
+        let me = self.on.forge.identity().await?;
+        if !self.has_said(number, &me, &case_id, &mark).await? {
+            let pull = self.on.forge.pull(number).await?;
+            if let Err(trouble) = still_open_at(&pull, head) {
+                return Ok(Err(trouble));
+            }
+            let body = format!("{}\n\n{}", remains(items), seal(&mark, &case_id, &self.on.key));
+            self.on.forge.comment(number, &body).await?;
+        }
+        self.on.forge.set_status(head, &left_to_a_person(items.len())).await?;
+        Ok(Ok(()))
+    }
+
+    async fn has_said(&self, number: u64, me: &Account, case_id: &str, mark: &Mark) -> Result<bool, EngineError> {
+        let comments = self.on.forge.comments(number).await?;
+        let mut ours = comments.iter().filter(|comment| comment.author.is(me));
+        Ok(ours.any(|comment| self.carries(&comment.body, case_id, mark)))
+    }
+
+    /// With a broken seal too: it is said, whoever changed it since.
+    fn carries(&self, body: &str, case_id: &str, mark: &Mark) -> bool {
+        marker::read(body, case_id, &self.on.key).is_some_and(|found| found.mark == *mark)
+    }
+}
+
+fn still_open_at(pull: &Pull, head: &Sha) -> Result<(), Trouble> {
+    match pull.state {
+        PullState::Open if pull.head.sha == *head => Ok(()),
+        PullState::Open => Err(Trouble::HeadMoved),
+        state @ (PullState::Closed | PullState::Merged) => Err(Trouble::Incomplete(format!("it is {}", state.word()))),
+    }
+}
