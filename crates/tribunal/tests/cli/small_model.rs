@@ -16,6 +16,11 @@ params.n_ctx = 8192
 params.n_parallel = 1
 params.hostnames = ["127.0.0.1"]
 params.port = 0
+params.warmup = False
+# Two threads wait for each other at every step by turning around, which takes minutes where somebody else has one of the cores.
+for cpu in [params.cpuparams, params.cpuparams_batch]:
+    cpu.n_threads = 1
+    cpu.poll = 0
 server = xllamacpp.Server(params)
 print(server.listening_address, flush=True)
 sys.stdin.read()
@@ -62,7 +67,7 @@ fn a_real_model_plays_a_role_over_two_wires() {
             "---\nname: tiny\ncategories:\n  - {code: X1, name: Danger, slug: danger, severity: suggestion}\n---\nReport what is dangerous.\n",
         );
         sandbox.configure(&format!(
-            "[panel]\ntiny = [\"small\"]\n[agents.small]\nkind = \"{kind}\"\nmodel = \"smollm2\"\nbase_url = \"{}/v1\"\ncontext_tokens = 8000\nmax_output_tokens = 60\nclocks = {{ first_byte_seconds = 3600, idle_seconds = 3600, total_seconds = 3600 }}\nprice = {{ input = 0.0, output = 0.0 }}\n",
+            "[panel]\ntiny = [\"small\"]\n[agents.small]\nkind = \"{kind}\"\nmodel = \"smollm2\"\nbase_url = \"{}/v1\"\ncontext_tokens = 8000\nmax_output_tokens = 40\nclocks = {{ first_byte_seconds = 3600, idle_seconds = 3600, total_seconds = 3600 }}\nprice = {{ input = 0.0, output = 0.0 }}\n",
             served.address
         ));
         let mut command = sandbox.command(&["review", "--format", "json"]);
