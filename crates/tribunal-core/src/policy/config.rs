@@ -65,6 +65,7 @@ pub struct Config {
     pub settle: SettleConfig,
     #[serde(default)]
     pub escalate: EscalateConfig,
+    #[serde(default)]
     pub sweep: SweepConfig,
     #[serde(default)]
     pub budget: BudgetConfig,
