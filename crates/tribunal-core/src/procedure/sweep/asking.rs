@@ -54,7 +54,7 @@ impl Machine {
                 Some(Round::Waiting) => {
                     let why = format!("it was {} in the run that is resumed", line.state_at_end.word());
                     self.state.tour.note(format!("PR #{number}: {why}"));
-                    tick.end(number, Ending::LeftOut(why));
+                    self.leave_out(&mut tick, number, &why);
                 }
                 Some(_) | None => {}
             }

@@ -5,8 +5,8 @@
 //!
 //! What only looks ([`Read`]) and what changes anything anywhere, asks anybody or costs anything ([`Act`]) are two types: a dry run has
 //! no way to an [`Act`] (SL-44, SL-173). Doing the same effect twice must do no harm: an act looks for its own sealed mark, its own
-//! commit or its own entry first, and answers with what it finds. Before each act on a forge the hands look whether the lock of the set
-//! still names this run ([`super::lock`]); if not, they do nothing and answer [`Trouble::Displaced`].
+//! commit or its own entry first, and answers with what it finds. Before each act on a forge the hands ask [`super::lock::hold`]; where
+//! the lock is lost they do nothing and answer [`Trouble::Displaced`].
 
 use super::Request;
 use super::history::{BudgetFile, HistoryLine};
@@ -109,7 +109,7 @@ pub enum Act {
     Export { line: Box<HistoryLine>, budget: Option<Box<BudgetFile>>, status: String },
     /// Hands over the final report, before the lock is released (SL-121, SL-160). Answer: [`Outcome::Reported`].
     Report { report: Box<Report> },
-    /// Removes the lock if it still names this run. Answer: [`Outcome::Released`].
+    /// Removes the lock if [`super::lock::lets_go`] says so. Answer: [`Outcome::Released`].
     Release { tick: u32 },
 }
 

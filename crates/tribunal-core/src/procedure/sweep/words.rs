@@ -8,6 +8,11 @@ use std::collections::BTreeMap;
 /// A comment has only so much room.
 const MOST_ROWS: usize = 100;
 
+/// A name in code type, in a cell of a table: there a bar ends the cell even in code.
+pub(super) fn cell(name: &str) -> String {
+    code(name).replace('|', "\\|")
+}
+
 /// SL-36.
 pub fn markers(markers: &[Marker]) -> String {
     let mut lines: BTreeMap<&str, Vec<String>> = BTreeMap::new();
@@ -16,7 +21,7 @@ pub fn markers(markers: &[Marker]) -> String {
     }
     let files = lines.len();
     let rows = lines.into_iter().take(MOST_ROWS);
-    let rows: Vec<String> = rows.map(|(path, lines)| format!("| {} | {} |", code(path), lines.join(", "))).collect();
+    let rows: Vec<String> = rows.map(|(path, lines)| format!("| {} | {} |", cell(path), lines.join(", "))).collect();
     let more = files.saturating_sub(MOST_ROWS);
     let more = if more > 0 { format!("\n\n{more} more files hold markers, too.") } else { String::new() };
     format!(

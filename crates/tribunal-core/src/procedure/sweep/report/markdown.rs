@@ -1,5 +1,6 @@
 //! The report as Markdown, with the sections of SL-92; after a dry run the preview of SL-44; of a loop the figures of SL-156.
 
+use super::super::words::cell;
 use super::row::{Row, Status, checks_words};
 use super::{Looped, Report};
 use crate::publish::markdown::{code, inert};
@@ -14,7 +15,7 @@ pub fn markdown(report: &Report) -> String {
         parts.push(section("Notices", list(report.notices.iter().map(|notice| inert(notice)))));
     }
     if !report.next_steps.is_empty() {
-        parts.push(section("Next Steps", list(report.next_steps.iter().map(|step| inert(step)))));
+        parts.push(section("Next Steps", list(report.next_steps.iter().cloned())));
     }
     parts.retain(|part| !part.is_empty());
     parts.join("\n\n") + "\n"
@@ -58,7 +59,7 @@ fn preview(report: &Report) -> Vec<String> {
             (_, status) => status.words().to_owned(),
         };
         let checks = checks_words(row.checks.as_ref());
-        format!("| {} | {} | {} | {} | {checks} | {pair} |", place + 1, link(row), inert(&row.title), code(&row.branch))
+        format!("| {} | {} | {} | {} | {checks} | {pair} |", place + 1, link(row), inert(&row.title), cell(&row.branch))
     };
     let rows: Vec<String> = report.pulls.iter().enumerate().map(row).collect();
     let table = format!("| # | PR | Title | Branch | CI | Pair |\n| --- | --- | --- | --- | --- | --- |\n{}", rows.join("\n"));
