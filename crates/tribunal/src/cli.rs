@@ -148,6 +148,9 @@ pub enum Command {
     },
     /// Make a throw-away repository with planted defects, review it, show the result, leave nothing behind
     Demo {
+        /// Sweep a fleet of pull requests instead: reviewed, mended and merged in order
+        #[arg(long, conflicts_with_all = ["format", "output"])]
+        fleet: bool,
         #[command(flatten)]
         output: OutputArgs,
     },

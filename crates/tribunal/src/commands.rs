@@ -57,7 +57,8 @@ pub fn dispatch(cli: Cli) -> Result<u8, Situation> {
         Command::Trust { dry_run, yes } => trust::run(dry_run, yes),
         Command::Explain { name } => explain::run(&name),
         Command::Rules { command } => rules::run(command),
-        Command::Demo { output } => demo::run(&output, quiet),
+        Command::Demo { fleet: true, .. } => demo::fleet(),
+        Command::Demo { fleet: false, output } => demo::run(&output, quiet),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "tribunal", &mut script);

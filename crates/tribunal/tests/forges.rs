@@ -1,4 +1,4 @@
-//! `tribunal review PR`, `watch`, `respond` and `await`, run as a person would run it, on every forge: a real Gitea server, the fakes, and a plain repository.
+//! `tribunal review PR`, `watch`, `respond`, `await` and `sweep`, run as a person would run it, on every forge: a real Gitea server, the fakes, and a plain repository.
 
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
@@ -46,6 +46,17 @@ mod forges {
                 a_record_of_what_is_deferred,
                 an_issue_for_what_is_deferred,
                 pages_of_respond,
+                a_fleet,
+                a_fleet_that_waits,
+                a_fleet_is_only_looked_at,
+                a_fleet_that_is_killed,
+                answered_in_a_comment,
+                answered_from_another_terminal,
+                a_stop_ends_it,
+                two_at_once,
+                a_loop_keeps_books,
+                one_is_watched,
+                the_lock_is_taken,
             );
         };
         ($town:ident: $($name:ident),* $(,)?) => {
@@ -65,6 +76,7 @@ mod forges {
     mod local;
     mod loops;
     mod story;
+    mod sweeps;
     mod town;
 
     /// All that is told on each forge.
@@ -77,5 +89,8 @@ mod forges {
         pub use super::loops::safety::*;
         pub use super::loops::sources::*;
         pub use super::story::*;
+        pub use super::sweeps::fleet::*;
+        pub use super::sweeps::questions::*;
+        pub use super::sweeps::turns::*;
     }
 }

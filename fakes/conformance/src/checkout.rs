@@ -53,6 +53,13 @@ impl Checkout {
         self.head().await
     }
 
+    /// A new branch that begins where another one stands.
+    pub async fn branch(&self, name: &str, from: &str) {
+        let _turn = self.turn.lock().await;
+        self.fetch().await;
+        self.git(&["push", "--quiet", "origin", &format!("refs/remotes/origin/{from}:refs/heads/{name}")]).await;
+    }
+
     /// Where a branch stands on the forge.
     pub async fn tip(&self, branch: &str) -> Option<Sha> {
         let listed = self.git(&["ls-remote", "origin", &format!("refs/heads/{branch}")]).await;

@@ -164,6 +164,14 @@ impl FailLevel {
         };
         priority <= level
     }
+
+    /// The level at which the exit code and the status say what the verdict says: P0 and P1 decide it (CF-2, CF-12).
+    pub fn of_verdicts(self) -> FailLevel {
+        match self {
+            FailLevel::P0 | FailLevel::Never => FailLevel::P1,
+            stricter @ (FailLevel::P1 | FailLevel::P2 | FailLevel::P3) => stricter,
+        }
+    }
 }
 
 /// Why a review is incomplete, as far as the exit code tells it.

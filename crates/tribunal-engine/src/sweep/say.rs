@@ -13,11 +13,12 @@ use tribunal_core::procedure::sweep::words::{markers, remains};
 use tribunal_core::procedure::sweep::{Request, Ticket, Trouble};
 use tribunal_core::publish::marker::{self, Mark, seal};
 use tribunal_core::publish::reconcile::Stop;
-use tribunal_core::publish::status::left_to_a_person;
+use tribunal_core::publish::status::{CONTEXT, left_to_a_person};
 use tribunal_core::publish::verdict::post::{Refrain, Then, after_fault};
-use tribunal_core::publish::verdict::{Sitting, event};
+use tribunal_core::publish::verdict::{Sitting, Standing, event, standing};
 use tribunal_core::pull::capability::Capability;
-use tribunal_core::pull::facts::{Account, Pull, PullState};
+use tribunal_core::pull::facts::{CheckState, Pull, PullState};
+use tribunal_core::pull::place::Place;
 use tribunal_core::pull::talk::{NewReview, ReviewEvent, ReviewState};
 use tribunal_core::report::document::Document;
 
@@ -78,21 +79,26 @@ impl Sweeps {
             .map_err(|error| EngineError::Damaged { run: review.to_string(), problem: error.to_string() })?;
         let document = Document { verdict: Some(verdict), ..document };
         let place = self.place(request, number);
+        if let Some(said) = self.last_word(&place, &document).await? {
+            return Ok(Ok(said));
+        }
         let sitting = Sitting::Sweep { run: request.run.clone(), ticket: ticket.0 };
         let order = VerdictOrder { place: &place, document: &document, sitting: &sitting, run: review, closing: &[] };
         Ok(match give(&self.on, &order).await? {
-            Gave::Stands(standing) => Ok(Concluded {
-                event: match standing.state {
-                    ReviewState::Approved => ReviewEvent::Approve,
-                    ReviewState::ChangesRequested => ReviewEvent::RequestChanges,
-                    ReviewState::Commented | ReviewState::Dismissed | ReviewState::Pending => ReviewEvent::Comment,
-                },
-                url: standing.url,
-            }),
+            Gave::Stands(standing) => Ok(concluded(standing)),
             Gave::Refrained(Refrain::Stop(Stop::HeadMoved { .. })) => Err(Trouble::HeadMoved),
             Gave::Refrained(refrain) => Err(Trouble::Incomplete(refrain.words().to_owned())),
             Gave::Would(_) => Err(Trouble::Incomplete("a dry run says nothing".to_owned())),
         })
+    }
+
+    /// The last word of any sweep about this head, if it is the same one: whoever sweeps again says nothing new.
+    async fn last_word(&self, place: &Place, document: &Document) -> Result<Option<Concluded>, EngineError> {
+        let (reviews, me) = tokio::try_join!(self.on.forge.reviews(place.number), self.on.forge.identity())?;
+        let said = standing(&reviews, &me, &place.case_id(), &self.on.key);
+        let last = said.into_iter().next_back().filter(|last| matches!(last.sitting, Sitting::Sweep { .. }));
+        let same = last.filter(|last| last.head == document.head && last.verdict == document.verdict);
+        Ok(same.filter(|last| last.state != ReviewState::Dismissed).map(concluded))
     }
 
     /// SL-67. One comment for a run and a head, and a status that is not green.
@@ -105,29 +111,48 @@ impl Sweeps {
     ) -> Result<Result<(), Trouble>, EngineError> {
         let mark = Mark::Remains { run: request.run.clone(), head: head.clone() };
         let case_id = self.place(request, number).case_id();
-        let me = self.on.forge.identity().await?;
-        if !self.has_said(number, &me, &case_id, &mark).await? {
+        let words = remains(items);
+        if !self.has_said(number, &case_id, &mark, &words).await? {
             let pull = self.on.forge.pull(number).await?;
             if let Err(trouble) = still_open_at(&pull, head) {
                 return Ok(Err(trouble));
             }
-            let body = format!("{}\n\n{}", remains(items), seal(&mark, &case_id, &self.on.key));
+            let body = format!("{words}\n\n{}", seal(&mark, &case_id, &self.on.key));
             self.on.forge.comment(number, &body).await?;
         }
-        self.on.forge.set_status(head, &left_to_a_person(items.len())).await?;
+        let checks = self.on.forge.checks(head).await?;
+        if checks.iter().any(|check| check.name == CONTEXT && check.state == CheckState::Success) {
+            self.on.forge.set_status(head, &left_to_a_person(items.len())).await?;
+        }
         Ok(Ok(()))
     }
 
-    async fn has_said(&self, number: u64, me: &Account, case_id: &str, mark: &Mark) -> Result<bool, EngineError> {
-        let comments = self.on.forge.comments(number).await?;
-        let mut ours = comments.iter().filter(|comment| comment.author.is(me));
-        Ok(ours.any(|comment| self.carries(&comment.body, case_id, mark)))
+    /// By this run, or in the same words by another one about the same head.
+    async fn has_said(&self, number: u64, case_id: &str, mark: &Mark, words: &str) -> Result<bool, EngineError> {
+        let (comments, me) = tokio::try_join!(self.on.forge.comments(number), self.on.forge.identity())?;
+        let mut ours = comments.iter().filter(|comment| comment.author.is(&me)).filter_map(|comment| {
+            let found = marker::read(&comment.body, case_id, &self.on.key)?.mark;
+            Some((found, comment.body.starts_with(words)))
+        });
+        Ok(ours.any(|(found, same_words)| match (&found, mark) {
+            (Mark::Remains { head, .. }, Mark::Remains { head: now, .. }) => found == *mark || (same_words && head == now),
+            _ => false,
+        }))
     }
 
     /// With a broken seal too: it is said, whoever changed it since.
     fn carries(&self, body: &str, case_id: &str, mark: &Mark) -> bool {
         marker::read(body, case_id, &self.on.key).is_some_and(|found| found.mark == *mark)
     }
+}
+
+fn concluded(standing: Standing) -> Concluded {
+    let event = match standing.state {
+        ReviewState::Approved => ReviewEvent::Approve,
+        ReviewState::ChangesRequested => ReviewEvent::RequestChanges,
+        ReviewState::Commented | ReviewState::Dismissed | ReviewState::Pending => ReviewEvent::Comment,
+    };
+    Concluded { event, url: standing.url }
 }
 
 fn still_open_at(pull: &Pull, head: &Sha) -> Result<(), Trouble> {

@@ -83,6 +83,8 @@ impl Clerk {
         let Prepared { mut request, rules } = prepare(&ReviewArgs::plain(), at_hand, None).await.map_err(of)?;
         request.run = order.run.clone();
         request.policy.budget = request.policy.budget.within(order.allowance);
+        // Whoever orders goes by the verdict, and the status must not say something else.
+        request.policy.fail_level = request.policy.fail_level.of_verdicts();
         // Other words or other eyes make it another review.
         let besides = format!("{}\n{:?}\n{:?}\n{:?}", request.fingerprint, order.spec, order.context, order.not_by);
         request.fingerprint = sha256_hex(besides.as_bytes());

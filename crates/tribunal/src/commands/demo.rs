@@ -1,6 +1,7 @@
 //! `tribunal demo`: a throw-away repository with planted defects, reviewed for real; then a pull request in it that is reviewed, fixed,
 //! answered and reviewed again until it is clean.
 
+mod fleet;
 mod planted;
 
 use crate::cli::{Format, OutputArgs};
@@ -42,6 +43,16 @@ pub fn run(output: &OutputArgs, quiet: bool) -> Result<u8, Situation> {
     Ok(exit::DONE)
 }
 
+/// Several pull requests at once, in another repository.
+pub fn fleet() -> Result<u8, Situation> {
+    let failed = |error: std::io::Error| Situation::new("demo-failed", exit::INCOMPLETE, error.to_string());
+    let folder = tempfile::Builder::new().prefix("tribunal-demo-").tempdir().map_err(failed)?;
+    fleet::show(folder.path()).map_err(|situation| Situation { code: "demo-failed", ..situation })?;
+    folder.close().map_err(failed)?;
+    out::note("\nThe repository is gone again. In a checkout of yours: tribunal sweep --open --dry-run");
+    Ok(exit::DONE)
+}
+
 /// A pull request without a server: opened, reviewed, fixed and answered by the embedded fixer, and reviewed again.
 fn show_the_loop(top: &Path) -> Result<(), Situation> {
     let failed = |error: std::io::Error| Situation::new("demo-failed", exit::INCOMPLETE, error.to_string());
@@ -78,6 +89,10 @@ fn expect(wanted: u8, status: ExitStatus, what: &str) -> Result<(), Situation> {
 
 /// This program again, in the demo's repository, with nothing of whoever runs it.
 fn tribunal(top: &Path, args: &[&str], quiet: bool) -> std::io::Result<ExitStatus> {
+    command(top, args, quiet)?.status()
+}
+
+fn command(top: &Path, args: &[&str], quiet: bool) -> std::io::Result<Command> {
     // The child writes to the same place, but decides for itself; tell it what this process decided.
     let coloured = anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never;
     let mut command = Command::new(std::env::current_exe()?);
@@ -97,7 +112,7 @@ fn tribunal(top: &Path, args: &[&str], quiet: bool) -> std::io::Result<ExitStatu
     if quiet {
         command.arg("--quiet");
     }
-    command.status()
+    Ok(command)
 }
 
 fn format_name(output: &OutputArgs) -> &'static str {

@@ -64,6 +64,11 @@ impl Said {
 
 static BRANCHES: AtomicUsize = AtomicUsize::new(1);
 
+/// A name that no other branch has.
+pub fn new_branch() -> String {
+    format!("feature-{}-{}", std::process::id(), BRANCHES.fetch_add(1, Ordering::Relaxed))
+}
+
 impl Town {
     pub fn command(&self, machine: &Machine, who: Who, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tribunal"));
@@ -105,7 +110,7 @@ impl Town {
 
     /// A pull request of the author, from a branch of its own, with these files.
     pub async fn pull(&self, files: &[(&str, Option<&str>)]) -> (u64, String, Sha) {
-        let branch = format!("feature-{}-{}", std::process::id(), BRANCHES.fetch_add(1, Ordering::Relaxed));
+        let branch = new_branch();
         let head = self.stage.push(&branch, files, "a change").await;
         let number = self.stage.open_pull(&branch, "main", "A change", "It does something.").await;
         (number, branch, head)
