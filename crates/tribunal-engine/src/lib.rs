@@ -6,6 +6,7 @@ pub mod host;
 pub mod local_book;
 pub mod one_pull;
 pub mod remediate;
+pub mod settle;
 pub mod sweep;
 pub mod verdicts;
 pub mod waiting;
@@ -63,6 +64,8 @@ pub enum EngineError {
     LoopStep(#[from] tribunal_core::procedure::remediate::StepError),
     #[error(transparent)]
     SweepStep(#[from] tribunal_core::procedure::sweep::StepError),
+    #[error(transparent)]
+    SettleStep(#[from] tribunal_core::procedure::settle::StepError),
     #[error("there is no run `{0}` in this ledger")]
     UnknownRun(String),
     #[error("run {run} is being worked on by another process")]

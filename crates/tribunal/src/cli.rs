@@ -2,6 +2,7 @@
 
 pub mod loops;
 pub mod pr;
+pub mod settle;
 pub mod sweep;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -64,6 +65,9 @@ pub enum Command {
         #[command(subcommand)]
         command: sweep::GateCommand,
     },
+    /// Settle the tasks of a plan: a verdict on each pull request, one refinement, then merge or a person
+    #[command(after_help = settle::EXIT_CODES)]
+    Settle(Box<settle::SettleArgs>),
     /// Pull requests and issues of this repository, without a server
     #[command(after_help = pr::EXIT_CODES)]
     Pr {
@@ -216,6 +220,7 @@ pub enum SchemaName {
     Document,
     Rule,
     Role,
+    Plan,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

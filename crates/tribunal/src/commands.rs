@@ -17,6 +17,7 @@ mod pr;
 mod publish;
 mod review;
 mod rules;
+mod settle;
 mod spend;
 mod sweep;
 mod trust;
@@ -43,6 +44,7 @@ pub fn dispatch(cli: Cli) -> Result<u8, Situation> {
         Command::Await(args) => block_on(awaiting::run(&args, quiet)),
         Command::Sweep(args) => block_on(sweep::run(&args, quiet)),
         Command::Gate { command } => block_on(gate::run(&command, quiet)),
+        Command::Settle(args) => block_on(settle::run(&args, quiet)),
         Command::Pr { command } => pr::run(*command, quiet),
         Command::History { limit, format } => block_on(history::list(limit, format)),
         Command::Show { run, output } => block_on(history::show(&run, &output)),

@@ -160,6 +160,7 @@ impl From<EngineError> for Situation {
             EngineError::Step(_)
             | EngineError::LoopStep(_)
             | EngineError::SweepStep(_)
+            | EngineError::SettleStep(_)
             | EngineError::Damaged { .. }
             | EngineError::Io { .. }
             | EngineError::Worker(_) => Situation::new("engine-failed", exit::INCOMPLETE, text)
@@ -270,6 +271,11 @@ pub const CODES: &[(&str, &str)] = &[
     ("unknown-gate", "The ledger here has no such question."),
     ("bad-answer", "A question was answered with something that is none of its options."),
     ("gate-closed", "The question was answered before, or the time to answer it is over."),
+    ("no-plan", "No plan was named, and there is none where plans lie."),
+    ("bad-plan", "The plan, or the session beside it, cannot be read; the message names the line and the place."),
+    ("plan-elsewhere", "The plan is of another repository than this checkout."),
+    ("level-changed", "A plan that was settled at one automation level was to be settled at another, and nobody confirmed it."),
+    ("not-settled", "The plan or the forge could not be read, or the plan not be written. What was done before is kept."),
     ("two-copies", "Another Tribunal is working on the same change."),
     ("unknown-run", "The ledger has no such run."),
     ("engine-failed", "Something broke inside; the run is kept and can be resumed."),

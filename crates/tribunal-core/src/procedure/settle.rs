@@ -21,7 +21,7 @@ mod tests;
 pub mod words;
 mod work;
 
-pub use effect::{Closing, Effect, Gave, Input, Look, Merging, Refinement};
+pub use effect::{Closing, Effect, Input, Look, Merging, Refinement};
 pub use report::Report;
 
 use super::order::Hindrance;
@@ -200,6 +200,8 @@ fn advance(state: &mut State, phase: Phase, input: Input, now: Millis) -> Next {
             state.go_on(now)
         }
         (Phase::Waiting, Input::Woken) => state.woken(now),
+        (Phase::Done(report), Input::Superseded) => (Phase::Done(report), Vec::new()),
+        (_, Input::Superseded) => state.end(None, false),
         (phase, _) => (phase, Vec::new()),
     }
 }

@@ -78,6 +78,16 @@ impl<W: Work> Host<W> {
         self.drive(running, effects, interrupt).await
     }
 
+    /// Tells a run one more thing and leaves it: nothing that it asks for then is done.
+    pub async fn tell(&self, row: RunRow, input: W::Input) -> Result<W::State, EngineError> {
+        let _lock = self.lock(&row.id, &row.case_id).await?;
+        let row = self.ledger.run(&row.id).await?.ok_or_else(|| EngineError::UnknownRun(row.id.clone()))?;
+        let state = stored::<W>(&row)?;
+        let mut running = Running { run: RunId(row.id), case_id: row.case_id.into(), seq: row.seq, state: Some(state) };
+        self.take(&mut running, input, None).await?;
+        running.state.ok_or_else(|| EngineError::UnknownRun(running.run.0))
+    }
+
     /// Feeds the recorded inputs to the procedure again. Nothing is read, run or written.
     pub async fn replay(&self, run: &str) -> Result<Replay<W::State>, EngineError> {
         let inputs = self.ledger.inputs(run).await?;

@@ -8,6 +8,9 @@ use crate::ids::{EffectKey, RunId, Sha};
 use crate::procedure::Millis;
 use crate::procedure::order::Hindrance;
 use crate::publish::verdict::Assessment;
+use crate::remedy;
+use crate::remedy::condition::Blocker;
+use crate::remedy::ladder::Reason;
 use crate::report::document::Document;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -80,12 +83,15 @@ pub enum Input {
     Looked(Result<Box<Look>, String>),
     Written(Result<(), String>),
     Reviewed(Result<Box<Document>, Hindrance>),
-    Gave(Result<Gave, Hindrance>),
+    /// The verdict that stands: ours, or the one that stood there before.
+    Gave(Result<Given, Hindrance>),
     Labelled(Result<(), String>),
     Refined(Result<Refinement, Hindrance>),
     Merged(Result<Merging, Hindrance>),
     Closed(Closing),
     Woken,
+    /// Somebody wants the plan settled in another way: this run is over, and another takes its place.
+    Superseded,
 }
 
 /// The plan, and what the forge says about its tasks.
@@ -95,15 +101,6 @@ pub struct Look {
     pub tasks: BTreeMap<TaskId, Result<TaskSeen, String>>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Gave {
-    /// Ours, or the one that stood there before.
-    Stands(Given),
-    /// Nothing was said: it moved, was closed, or half a review has no verdict.
-    Refrained(Hindrance),
-}
-
 /// What came of a pass of our own fixer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refinement {
@@ -111,6 +108,21 @@ pub struct Refinement {
     pub commits: u32,
     /// How it ended, for people.
     pub said: String,
+}
+
+impl Refinement {
+    /// A pass that could not work has not refined, and may be tried again.
+    pub fn of(report: &remedy::report::Report, commits: usize) -> Result<Self, Hindrance> {
+        let said = format!("{} ({})", report.explanation, report.reason);
+        match report.blocker.filter(|_| commits == 0 && report.reason == Reason::Blocked) {
+            None => Ok(Refinement { commits: u32::try_from(commits).unwrap_or(u32::MAX), said }),
+            Some(Blocker::Person) => Ok(Refinement { commits: 0, said }),
+            Some(Blocker::Agent) => Err(Hindrance::Agent { reason: said }),
+            Some(Blocker::Budget) => Err(Hindrance::Budget { reason: said }),
+            Some(Blocker::Later) => Err(Hindrance::NotYet { reason: said }),
+            Some(Blocker::Forge) => Err(Hindrance::Forge { reason: said }),
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

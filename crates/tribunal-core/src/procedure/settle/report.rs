@@ -7,7 +7,9 @@ use crate::combine::verdict::Verdict;
 use crate::ids::{RunId, Sha};
 use crate::policy::settle::Level;
 use crate::procedure::order::Hindrance;
+use crate::publish::markdown::inert;
 use crate::publish::verdict::Assessment;
+use crate::publish::visible::visible_line;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -109,6 +111,52 @@ impl Report {
             _ => 0,
         };
         of_tasks.chain(failed).chain(timed_out).max_by_key(rank).unwrap_or(0)
+    }
+
+    pub const HEADINGS: [&'static str; 5] = ["task", "status", "pull", "verdict", "next"];
+
+    /// One row for each task, under [`Self::HEADINGS`].
+    pub fn rows(&self) -> Vec<[String; 5]> {
+        let row = |task: &TaskReport| {
+            let verdict = match (task.verdict, task.assessed) {
+                (Some(verdict), Some(assessed)) => format!("{} ({})", verdict.word(), assessed.word()),
+                (Some(verdict), None) => verdict.word().to_owned(),
+                (None, _) => String::new(),
+            };
+            let pull = task.pull.map(|number| format!("#{number}")).unwrap_or_default();
+            [format!("{} {}", visible_line(&task.id.0), task.title), task.status.word().into(), pull, verdict, task.words.clone()]
+        };
+        self.tasks.iter().map(row).collect()
+    }
+
+    pub fn heading(&self) -> String {
+        let rehearsal = if self.dry_run { "; nothing was written" } else { "" };
+        format!(
+            "{} of {}, level {} ({}){rehearsal}",
+            visible_line(&self.plan),
+            visible_line(&self.repo),
+            self.level,
+            self.level.word()
+        )
+    }
+
+    /// What else a person should know.
+    pub fn asides(&self) -> Vec<String> {
+        let closed = self.closed.iter().map(|number| format!("#{number} was closed: all of its parts are done."));
+        let notes = self.notes.iter().map(|note| visible_line(note));
+        let late = self.timed_out.then(|| "The time to wait ran out.".to_owned());
+        closed.chain(notes).chain(late).collect()
+    }
+
+    pub fn markdown(&self) -> String {
+        let line = |cells: &[String]| format!("| {} |\n", cells.iter().map(|cell| inert(cell)).collect::<Vec<_>>().join(" | "));
+        let mut text = format!("**{}**\n\n", inert(&self.heading()));
+        text.push_str(&line(&Self::HEADINGS.map(str::to_owned)));
+        text.push_str("| --- | --- | --- | --- | --- |\n");
+        self.rows().iter().for_each(|row| text.push_str(&line(row)));
+        let asides = self.asides().into_iter().map(|aside| inert(&aside));
+        asides.chain([self.summary.clone()]).for_each(|aside| text.push_str(&format!("\n{aside}\n")));
+        text
     }
 
     pub(super) fn line(&self) -> String {

@@ -1,6 +1,6 @@
 //! The machine on paper: eight tasks, each with a change of its own kind, at each level.
 
-use super::effect::{Closing, Effect, Gave, Input, Look, Merging, Refinement};
+use super::effect::{Closing, Effect, Input, Look, Merging, Refinement};
 use super::plan_file::{Mode, Plan, Status, Task, TaskId};
 use super::report::{Next as Then, Report};
 use super::samples::{given, issue, plan, pull_seen, task};
@@ -115,7 +115,7 @@ impl World {
                 let Phase::Giving { document, .. } = &state.phase else { panic!("{:?}", state.phase) };
                 let given = given(*assessment, document.verdict.unwrap(), document.head.as_str());
                 self.pull(task).verdicts.push(given.clone());
-                Input::Gave(Ok(Gave::Stands(given)))
+                Input::Gave(Ok(given))
             }
             Effect::Label { task, label, .. } => {
                 self.pull(task).labels.push(label.clone());
@@ -458,7 +458,7 @@ fn the_first_verdict_counts() {
     }
     assert!(matches!(done.state.phase, Phase::Giving { .. }), "{:?}", done.state.phase);
     let stood: Given = given(Assessment::First, Minor, "t1-h0");
-    let done = step(Some(done.state), Input::Gave(Ok(Gave::Stands(stood))), 0).unwrap();
+    let done = step(Some(done.state), Input::Gave(Ok(stood)), 0).unwrap();
     let task = &done.state.memory.plan.as_ref().unwrap().tasks[0];
     assert_eq!((task.verdict, task.last_reviewed_sha.as_ref()), (Some(Minor), Some(&"t1-h0".into())));
     let Phase::Writing = done.state.phase else { panic!("{:?}", done.state.phase) };

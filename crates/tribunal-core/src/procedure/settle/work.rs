@@ -1,10 +1,10 @@
 //! What is done next, and what its result changes.
 
-use super::effect::{Effect, Gave, Look, Merging, Refinement};
+use super::effect::{Effect, Look, Merging, Refinement};
 use super::plan_file::write::changes;
 use super::plan_file::{Plan, Status, Task, TaskId};
 use super::reconcile::{reconciled, record};
-use super::seen::PullSeen;
+use super::seen::{Given, PullSeen};
 use super::stance::{Escalation, Stance, stance};
 use super::{Next, Phase, State};
 use crate::combine::verdict::Outcome;
@@ -223,10 +223,10 @@ impl State {
         (Phase::Giving { task, assessment, document }, vec![effect])
     }
 
-    pub(super) fn gave(&mut self, task: &TaskId, gave: Result<Gave, Hindrance>, now: Millis) -> Next {
+    pub(super) fn gave(&mut self, task: &TaskId, gave: Result<Given, Hindrance>, now: Millis) -> Next {
         let given = match gave {
-            Ok(Gave::Stands(given)) => given,
-            Ok(Gave::Refrained(hindrance)) | Err(hindrance) => return self.hindered(task, hindrance, now),
+            Ok(given) => given,
+            Err(hindrance) => return self.hindered(task, hindrance, now),
         };
         self.memory.reviewed += 1;
         if let Some(pull) = self.memory.seen.get_mut(task).and_then(|seen| seen.pull.as_mut())

@@ -4,6 +4,7 @@
 use super::block::{Block, words};
 use super::{Sitting, Standing, event, standing};
 use crate::ids::{RunId, Sha};
+use crate::procedure::order::Hindrance;
 use crate::publish::drafts::Drafts;
 use crate::publish::marker::{Mark, MarkerKey, seal};
 use crate::publish::reconcile::Stop;
@@ -59,13 +60,15 @@ pub enum Refrain {
     Stop(Stop),
 }
 
-impl Refrain {
-    pub fn words(&self) -> &'static str {
-        match self {
-            Refrain::NoVerdict => "the review is incomplete",
-            Refrain::Stop(Stop::HeadMoved { .. }) => "it was pushed to while it was reviewed",
-            Refrain::Stop(Stop::Closed) => "it was closed or merged meanwhile",
-            Refrain::Stop(Stop::ForeignDraft) => "somebody is writing a review by hand under the same account",
+impl From<Refrain> for Hindrance {
+    fn from(refrain: Refrain) -> Self {
+        match refrain {
+            Refrain::NoVerdict => Hindrance::Agent { reason: "the review is incomplete and has no verdict".into() },
+            Refrain::Stop(Stop::HeadMoved { to }) => Hindrance::HeadMoved { to: Some(to) },
+            Refrain::Stop(Stop::Closed) => Hindrance::NotOpen { state: PullState::Closed },
+            Refrain::Stop(Stop::ForeignDraft) => {
+                Hindrance::InTheWay { reason: "somebody is writing a review by hand under the same account".into() }
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::spans::{Member, elements, line_of, members, whole};
 use super::{Plan, Task, TaskId};
-use crate::policy::settle::login;
+use crate::policy::settle::{Level, login};
 use crate::publish::visible::visible_line;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -58,6 +58,19 @@ pub fn read(text: &str) -> Result<Plan, PlanError> {
     check_root(&root, &plan)?;
     check_names(text, &tasks.value, &plan)?;
     Ok(plan)
+}
+
+/// The level in the session file beside the plans (TS-28 to TS-31). Who is no invoker is always at level 0.
+pub fn session_level(text: &str) -> Result<Option<Level>, String> {
+    #[derive(serde::Deserialize)]
+    struct Session {
+        #[serde(default)]
+        automation_level: Option<Level>,
+        #[serde(default)]
+        local_mode: bool,
+    }
+    let session: Session = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    Ok(if session.local_mode { Some(Level::HandsOn) } else { session.automation_level })
 }
 
 fn check_root(root: &Object<'_>, plan: &Plan) -> Result<(), PlanError> {

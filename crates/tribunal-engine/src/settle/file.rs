@@ -1,0 +1,47 @@
+//! The plan file, and what lies beside it.
+
+use std::io::{Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use tribunal_core::procedure::settle::plan_file::write::{Change, apply};
+
+/// No plan is longer, and no persona.
+const MAX_PLAN: u64 = 20 * 1024 * 1024;
+const MAX_PERSONA: u64 = 256 * 1024;
+
+pub(super) fn read(path: &Path) -> Result<String, String> {
+    let failed = |error: std::io::Error| format!("{} cannot be read: {error}", path.display());
+    let mut text = String::new();
+    let length = std::fs::File::open(path).map_err(failed)?.take(MAX_PLAN + 1).read_to_string(&mut text).map_err(failed)?;
+    if length as u64 > MAX_PLAN { Err(format!("{} is too large for a plan", path.display())) } else { Ok(text) }
+}
+
+/// Puts the changes into the file as it is now: whole, or not at all.
+pub(super) fn change(path: &Path, changes: &[Change]) -> Result<(), String> {
+    let text = read(path)?;
+    let changed = apply(&text, changes);
+    if changed == text {
+        return Ok(());
+    }
+    let failed = |error: std::io::Error| format!("{} cannot be written: {error}", path.display());
+    // Where the plan is a link, what it points to is the plan.
+    let path = path.canonicalize().map_err(failed)?;
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+    file.write_all(changed.as_bytes()).and_then(|()| file.as_file().sync_all()).map_err(failed)?;
+    let permissions = std::fs::metadata(&path).map_err(failed)?.permissions();
+    std::fs::set_permissions(file.path(), permissions).map_err(failed)?;
+    file.persist(&path).map(drop).map_err(|error| failed(error.error))
+}
+
+/// TS-48: what the specialist goes by, in the cache that the plan lies in. Without one there is nothing to tell.
+pub(super) fn persona(plan: &Path, specialist: &str) -> Option<String> {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    if specialist.is_empty() || !specialist.chars().all(is_name) {
+        return None;
+    }
+    let cache: PathBuf = plan.ancestors().find(|folder| folder.ends_with("plans"))?.parent()?.to_owned();
+    let mut text = String::new();
+    let file = std::fs::File::open(cache.join("personas").join(format!("{specialist}.md"))).ok()?;
+    file.take(MAX_PERSONA).read_to_string(&mut text).ok()?;
+    Some(text)
+}

@@ -1,0 +1,99 @@
+//! Settling as work of a host.
+
+use super::{Settling, file};
+use crate::host::{Leaves, Work};
+use crate::{EngineError, Listener, Progress, now};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use tribunal_core::ids::{EffectKey, RunId};
+use tribunal_core::procedure::order::Hindrance;
+use tribunal_core::procedure::settle::{Effect, Input, State, step};
+use tribunal_core::procedure::{Millis, Step};
+
+impl Work for Settling {
+    type State = State;
+    type Input = Input;
+    type Effect = Effect;
+
+    const PROCEDURE: &'static str = "settle";
+    const WAITS_ON: &'static str = "another settle of the same plan";
+
+    fn step(state: Option<State>, input: Input, now: Millis) -> Result<Step<State, Effect>, EngineError> {
+        Ok(step(state, input, now)?)
+    }
+
+    fn is_settled(state: &State) -> bool {
+        state.is_settled()
+    }
+
+    fn key(effect: &Effect, run: &RunId) -> EffectKey {
+        effect.key(run)
+    }
+
+    fn upgrade(state: State) -> Result<State, EngineError> {
+        Ok(state.upgrade()?)
+    }
+
+    fn leaves(_: &State, _: &str) -> Leaves {
+        Leaves::default()
+    }
+
+    async fn run(self: Arc<Self>, effect: Effect, state: Arc<State>, _: Arc<str>) -> Result<Input, EngineError> {
+        // Every effect looks before it writes, so after a fault that may pass it is simply done again.
+        for pause in PAUSES {
+            match self.perform(&effect, &state).await {
+                Err(EngineError::Forge(fault)) if fault.may_pass() || fault.is_uncertain() => {
+                    tokio::time::sleep(Duration::from_millis(pause)).await;
+                }
+                other => return other.or_else(|error| told(&effect, error)),
+            }
+        }
+        self.perform(&effect, &state).await.or_else(|error| told(&effect, error))
+    }
+
+    fn listener(&self) -> &Listener {
+        &self.listener
+    }
+}
+
+/// Between tries, in milliseconds.
+const PAUSES: [u64; 3] = [500, 2_000, 8_000];
+
+/// What the procedure is told when the forge refuses or does not answer. Nothing is guessed: the next look shows what is so (CF-9).
+fn told(effect: &Effect, error: EngineError) -> Result<Input, EngineError> {
+    let EngineError::Forge(fault) = error else { return Err(error) };
+    let reason = fault.to_string();
+    let hindrance = Hindrance::Forge { reason: reason.clone() };
+    Ok(match effect {
+        Effect::Look { .. } => Input::Looked(Err(reason)),
+        Effect::Review { .. } => Input::Reviewed(Err(hindrance)),
+        Effect::Give { .. } => Input::Gave(Err(hindrance)),
+        Effect::Label { .. } => Input::Labelled(Err(reason)),
+        Effect::Refine { .. } => Input::Refined(Err(hindrance)),
+        Effect::Merge { .. } => Input::Merged(Err(hindrance)),
+        Effect::Close { .. } | Effect::Write { .. } | Effect::Wait { .. } => return Err(EngineError::Forge(fault)),
+    })
+}
+
+impl Settling {
+    async fn perform(&self, effect: &Effect, state: &State) -> Result<Input, EngineError> {
+        let order = effect.order(&state.request.run);
+        match effect {
+            Effect::Look { .. } => self.look(state).await,
+            Effect::Write { changes, .. } => Ok(Input::Written(file::change(Path::new(&state.request.plan), changes))),
+            Effect::Review { task, number, head, .. } => self.review(state, order, task, *number, head).await,
+            Effect::Give { task, number, assessment, .. } => self.give(state, task, *number, *assessment).await,
+            Effect::Label { task, number, label } => self.label(task, *number, label).await,
+            Effect::Refine { task, number, head, .. } => self.refine(state, order, task, *number, head).await,
+            Effect::Merge { task, number, head, .. } => self.merge(state, task, *number, head).await,
+            Effect::Close { merged, parents, .. } => self.carry(merged, parents).await,
+            Effect::Wait { until, .. } => {
+                (self.listener)(Progress::Watching { until: *until });
+                let left = until.saturating_sub(now());
+                tokio::time::sleep(Duration::from_millis(left)).await;
+                Ok(Input::Woken)
+            }
+        }
+    }
+}
