@@ -34,7 +34,6 @@ mod progress;
 pub mod purse;
 pub mod report;
 pub mod request;
-mod resume;
 pub mod round;
 pub mod screen;
 pub mod stops;
@@ -133,6 +132,24 @@ impl State {
         match &self.phase {
             Phase::Reporting(report) | Phase::Releasing(Some(report)) | Phase::Done(report) => Some(report),
             _ => None,
+        }
+    }
+
+    fn tick_mut(&mut self) -> Option<&mut Tick> {
+        match &mut self.phase {
+            Phase::Discovering(tick)
+            | Phase::Reattaching(tick)
+            | Phase::Screening(tick)
+            | Phase::Clarifying(tick)
+            | Phase::Budgeting(tick)
+            | Phase::Rounds(tick)
+            | Phase::Gathering(tick)
+            | Phase::Ordering(tick)
+            | Phase::Landing(tick)
+            | Phase::Leaving(tick) => Some(tick),
+            Phase::Acquiring | Phase::Exporting | Phase::Reporting(_) | Phase::Releasing(_) | Phase::Resting | Phase::Done(_) => {
+                None
+            }
         }
     }
 

@@ -8,6 +8,7 @@ use tribunal_core::merge::policy::{Confirm, MergePolicy, VerifiedBy, Wanted, Whe
 use tribunal_core::policy::config::{Config, Policy};
 use tribunal_core::policy::loops::{LoopKind, LoopPolicy};
 use tribunal_core::policy::span::Span;
+use tribunal_core::policy::sweep::SweepConfig;
 use tribunal_core::procedure::sweep::request::{Ceilings, Flags, LockMode, LoopFlags, Mode, Request, Target, Terms};
 use tribunal_core::pull::facts::CheckState;
 use tribunal_core::pull::place::{ForgeKind, Project};
@@ -126,7 +127,7 @@ pub fn asked(run: &str, target: Target, terms: Terms) -> Request {
 pub fn plain(change: impl FnOnce(&mut Flags)) -> Request {
     let mut flags = Flags::default();
     change(&mut flags);
-    asked("run", Target::Open, flags.terms(None).expect("flags that fit"))
+    asked("run", Target::Open, flags.terms(&SweepConfig::default()).expect("flags that fit"))
 }
 
 /// A loop over everything, or over the one that a flag names.
@@ -134,7 +135,7 @@ pub fn looping(change: impl FnOnce(&mut Flags)) -> Request {
     let mut flags = Flags { looping: true, ..Flags::default() };
     change(&mut flags);
     let target = flags.loops.pr.map_or(Target::Open, Target::One);
-    asked("run", target, flags.terms(None).expect("flags that fit"))
+    asked("run", target, flags.terms(&SweepConfig::default()).expect("flags that fit"))
 }
 
 pub fn policy(chance: &mut Chance) -> MergePolicy {
@@ -191,7 +192,7 @@ pub fn request(chance: &mut Chance, run: &str) -> Request {
         dry_run: chance.per_cent(5),
         terminal: chance.per_cent(30),
         yes: chance.per_cent(30),
-        gate_patience: Some(Span::seconds(chance.pick(&[0, 60, 600]))),
+        answer: Some(Span::seconds(chance.pick(&[0, 60, 600]))),
         checks: Some(Span::seconds(chance.pick(&[0, 60, 900]))),
         looping,
         ..Flags::default()
@@ -203,7 +204,7 @@ pub fn request(chance: &mut Chance, run: &str) -> Request {
         _ => Target::Open,
     };
     let flags = Flags { loops: LoopFlags { resume: false, ..LoopFlags::default() }, ..flags };
-    let mut terms = flags.terms(None).expect("flags that fit");
+    let mut terms = flags.terms(&SweepConfig::default()).expect("flags that fit");
     terms.merging = chance.pick(&[Wanted::AsConfigured, Wanted::Asked, Wanted::Asked, Wanted::Refused]);
     if let Mode::Loop(looping) = &mut terms.mode {
         looping.every = Span::seconds(chance.pick(&[0, 60, 300]));

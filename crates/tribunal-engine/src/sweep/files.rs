@@ -46,22 +46,8 @@ pub fn put_line(path: &Path, line: &HistoryLine) -> Result<bool, String> {
     write().map_err(|error| told(&error))
 }
 
-/// The budget that is there; nothing when there is none.
-pub fn budget(path: &Path) -> Result<Option<BudgetFile>, String> {
-    let Some(text) = text(path)? else { return Ok(None) };
-    serde_json::from_str(&text).map(Some).map_err(|error| format!("{}: {error}", path.display()))
-}
-
-/// The lines that are there, oldest first.
-pub fn history(path: &Path) -> Result<Vec<HistoryLine>, String> {
-    let text = text(path)?.unwrap_or_default();
-    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-    lines
-        .map(|(at, line)| serde_json::from_str(line).map_err(|error| format!("{}, line {}: {error}", path.display(), at + 1)))
-        .collect()
-}
-
-fn text(path: &Path) -> Result<Option<String>, String> {
+/// What is there; nothing when there is no such file.
+pub fn text(path: &Path) -> Result<Option<String>, String> {
     match std::fs::read_to_string(path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),

@@ -32,8 +32,7 @@ pub struct Fleet {
     pub notes: Sent,
 }
 
-const SHOP: &str =
-    "def total(items):\n    return sum(items)\n\n\ndef count(items):\n    return len(items)\n\n\ndef first(items):\n    return items[0]\n";
+const SHOP: &str = "def total(items):\n    return sum(items)\n\n\ndef count(items):\n    return len(items)\n\n\ndef first(items):\n    return items[0]\n";
 const UNSAFE: &str = "import yaml\n\n\ndef load(text):\n    return yaml.load(text)\n";
 const MARKED: &str = "# Notes\n\n<<<<<<< HEAD\nopen\n=======\nclosed\n>>>>>>> other\n";
 

@@ -5,7 +5,7 @@ use super::drive::Machine;
 use super::effect::{Discovered, Found, Read, Seen, Trouble};
 use super::failure::{At, Failure};
 use super::permit::Permit;
-use super::request::MOST_PAIRS;
+use super::request::{MOST_PAIRS, Target};
 use super::round::{Ending, Round, unfit};
 use super::screen::{Screen, checks, screen};
 use super::stops::{Over, Stop};
@@ -31,6 +31,7 @@ impl Machine {
         tick.policy = found.policy;
         let pulls: BTreeMap<u64, Found> = found.pulls.into_iter().map(|found| (found.number, found)).collect();
         self.single_is_over(&tick, &pulls);
+        self.note_missing(&pulls);
         if pulls.is_empty() && self.state.request.looping().is_none() {
             self.stop(Stop::NothingOpen);
         }
@@ -54,7 +55,6 @@ impl Machine {
     /// Nothing is guessed from a list that cannot be read (CF-9); a loop tries again at its next tick.
     fn unreadable(&mut self, permit: Option<Permit>, mut tick: Box<Tick>, trouble: &Trouble) {
         tick.errored = Some(trouble.words().to_owned());
-        tick.index_failed = matches!(trouble, Trouble::Index(_));
         if self.state.request.looping().is_none() && !self.is_stopping() {
             self.stop(match trouble {
                 Trouble::Index(words) => Stop::Index { why: words.clone() },
@@ -62,6 +62,16 @@ impl Machine {
             });
         }
         self.leave(permit, tick);
+    }
+
+    /// SL-5: what was typed and is not there is said.
+    fn note_missing(&mut self, pulls: &BTreeMap<u64, Found>) {
+        let Target::Numbers(numbers) = &self.state.request.target else { return };
+        let missing: Vec<String> =
+            numbers.iter().filter(|number| !pulls.contains_key(number)).map(|number| format!("#{number}")).collect();
+        if !missing.is_empty() {
+            self.state.tour.note(format!("not there: {}", missing.join(", ")));
+        }
     }
 
     /// SL-134 #2.

@@ -100,9 +100,17 @@ impl Machine {
 
     /// What is said of the run as a whole.
     fn heed(&mut self, outcome: &Outcome) {
-        if let Some(Trouble::Displaced(words)) = outcome.trouble() {
-            self.state.tour.locked = false;
-            self.stop(Stop::LockLost { words: words.clone() });
+        match outcome.trouble() {
+            Some(Trouble::Displaced(words)) => {
+                self.state.tour.locked = false;
+                self.stop(Stop::LockLost { words: words.clone() });
+            }
+            Some(Trouble::Index(words)) => {
+                if let Some(tick) = self.state.tick_mut() {
+                    tick.index_failed = Some(words.clone());
+                }
+            }
+            _ => {}
         }
     }
 
@@ -125,7 +133,7 @@ impl Machine {
     }
 
     pub fn answer_until(&self) -> Millis {
-        let until = self.state.request.answer_until(self.now);
+        let until = self.now.saturating_add(self.state.request.terms.answer.as_millis());
         self.state.deadline().map_or(until, |deadline| until.min(deadline)).max(self.now)
     }
 

@@ -234,14 +234,10 @@ pub struct Found {
     pub number: u64,
     pub title: String,
     pub url: String,
-    /// Login.
-    pub author: String,
     pub branch: String,
-    pub base: String,
     /// Full, never shortened (SL-148).
     pub head: Sha,
     pub state: PullState,
-    pub draft: bool,
     pub labels: Vec<String>,
     pub issue: Option<LinkedIssue>,
     /// The spec that it is held against; without one compliance is unproved (SL-27).

@@ -57,8 +57,8 @@ fn conclusion(stops: &[Stop], first: &Stop, rows: &[Row]) -> (Reason, u8) {
     let of_rows = rows.iter().map(Row::exit_code);
     let code = of_rows.min_by_key(|code| GRAVEST.iter().position(|known| known == code)).unwrap_or(0);
     match first {
-        // The ceiling kept something from being done.
-        stop if stop.is_budget() => (stop.reason(), if code == 0 { 0 } else { 4 }),
+        // What is a person's is a person's; anything else the ceiling kept from being done.
+        stop if stop.is_budget() => (stop.reason(), if code <= 1 { code } else { 4 }),
         _ if code == 0 => (Reason::Clean, 0),
         _ => (Reason::PassComplete, code),
     }

@@ -6,7 +6,7 @@ use super::lock::Skill;
 use super::request::Ceilings;
 use super::stops::minutes_since;
 use super::tick::Tick;
-use super::tour::{Asked, Tracked};
+use super::tour::{Asked, Tour, Tracked};
 use crate::calendar::rfc3339;
 use crate::procedure::Millis;
 use crate::publish::visible::visible_line;
@@ -35,7 +35,7 @@ pub fn budget(state: &State, now: Millis) -> BudgetFile {
         dollars_estimate: tour.purse.spent.dollars(),
         rate_table_source: state.request.looping().map(|looping| looping.rates.clone()).unwrap_or_default(),
         qmd_failures_consecutive: tour.index_failures,
-        run: Some(state.request.run.clone()),
+        run: Some(Tour::loop_name(&state.request)),
     }
 }
 
@@ -66,7 +66,7 @@ pub fn line(state: &State, tick: Option<&Tick>, outcome: TickOutcome, now: Milli
         active_worktrees: Vec::new(),
         gates: asked.map(|asked| gate_line(asked, redact)).collect(),
         stop_conditions_fired: tour.stops.iter().map(|stop| stop.name().to_owned()).collect(),
-        run: Some(state.request.run.clone()),
+        run: Some(Tour::loop_name(&state.request)),
         tick: Some(tour.ticks),
     }
 }

@@ -34,7 +34,7 @@ pub struct BudgetFile {
     pub dollars_estimate: f64,
     pub rate_table_source: String,
     pub qmd_failures_consecutive: u32,
-    /// The run that wrote it.
+    /// The run that began the loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<RunId>,
 }
@@ -67,7 +67,7 @@ pub struct HistoryLine {
     pub active_worktrees: Vec<WorktreeLine>,
     pub gates: Vec<GateLine>,
     pub stop_conditions_fired: Vec<String>,
-    /// The run that wrote it: a `stop` binds no other one (SL-136).
+    /// The run that began the loop: a `stop` binds no other one (SL-136).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<RunId>,
     /// Ticks of that run, skipped ones counted.
@@ -112,9 +112,11 @@ pub struct GateLine {
 /// What an earlier run left, read from its files.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Carried {
+    /// The run that began it: its lines go on under this name.
     pub run: Option<RunId>,
+    /// Ticks so far.
+    pub ticks: u32,
     pub budget: BudgetFile,
-    pub iteration: u32,
     pub pulls: BTreeMap<u64, TrackedLine>,
     /// The gate that ended that run, and its iteration.
     pub stopped: Option<(String, u32)>,
@@ -177,7 +179,8 @@ pub fn carry(budget: Option<&str>, history: &str) -> Result<Carried, BadFile> {
     let stopped = of_run.flat_map(|line| line.gates.iter().map(|gate| (gate, line.iteration)));
     let stopped =
         stopped.filter(|(gate, _)| is_stop(&gate.answer)).map(|(gate, iteration)| (gate.name.clone(), iteration)).last();
-    Ok(Carried { run: newest.run.clone(), iteration: newest.iteration, budget, pulls, stopped })
+    let ticks = lines.iter().filter(|line| line.run == newest.run).filter_map(|line| line.tick).max().unwrap_or(0);
+    Ok(Carried { run: newest.run.clone(), ticks, budget, pulls, stopped })
 }
 
 /// What `stop` looks like in a file.
@@ -257,7 +260,7 @@ mod tests {
         ]
         .join("\n");
         let carried = carry(None, &history).unwrap();
-        assert_eq!((carried.iteration, carried.pulls[&7].head_sha_at_iteration_end.as_str()), (2, "bbb"));
+        assert_eq!(carried.pulls[&7].head_sha_at_iteration_end.as_str(), "bbb");
         assert!(carry(None, "").is_err());
         assert!(carry(None, "{}").unwrap_err().to_string().contains("line 1 of the history"));
     }

@@ -74,9 +74,9 @@ impl Machine {
         self.write_rows(&tick);
         let tour = &mut self.state.tour;
         tour.iterations += 1;
-        tour.index_failures = if tick.index_failed { tour.index_failures + 1 } else { 0 };
-        if tour.index_failures >= MOST_INDEX_FAILURES {
-            self.stop(Stop::Index { why: tick.errored.clone().unwrap_or_default() });
+        tour.index_failures = if tick.index_failed.is_some() { tour.index_failures + 1 } else { 0 };
+        if let Some(why) = tick.index_failed.clone().filter(|_| tour.index_failures >= MOST_INDEX_FAILURES) {
+            self.stop(Stop::Index { why });
         }
         let reached = ceilings_reached(&self.state.tour, &self.state.request, self.state.started_at, self.now);
         reached.into_iter().for_each(|stop| self.stop(stop));
@@ -91,11 +91,24 @@ impl Machine {
             (false, Some(_)) => TickOutcome::Errored,
             (false, None) => TickOutcome::Ok,
         };
-        let budget = export::budget(&self.state, self.now);
-        let line = export::line(&self.state, Some(&tick), outcome, self.now);
+        self.export(permit, Some(&tick), outcome);
+    }
+
+    /// A line, a block, and the budget file where it is ours to write: without the lock it is another run's.
+    pub fn export(&mut self, permit: Permit, tick: Option<&Tick>, outcome: TickOutcome) {
+        let budget = self.state.tour.locked.then(|| Box::new(export::budget(&self.state, self.now)));
+        let line = Box::new(export::line(&self.state, tick, outcome, self.now));
         let status = super::report::status::block(&self.state, outcome, self.now);
-        self.act(permit, Act::Export { line: Box::new(line), budget: Some(Box::new(budget)), status });
+        self.act(permit, Act::Export { line, budget, status });
         self.state.phase = Phase::Exporting;
+    }
+
+    /// It ends before its tick has begun.
+    pub fn halt(&mut self, permit: Permit) {
+        match self.state.request.looping() {
+            Some(_) => self.export(permit, None, TickOutcome::Halted),
+            None => self.give_report(permit),
+        }
     }
 
     pub fn write_rows(&mut self, tick: &Tick) {
@@ -106,14 +119,6 @@ impl Machine {
             let row = Row::of(tracked, tick, round.ending(), may_merge, iteration);
             self.state.tour.rows.insert(*number, row);
         }
-    }
-
-    pub fn export_skipped(&mut self, permit: Permit) {
-        let outcome = TickOutcome::SkippedLock;
-        let line = export::line(&self.state, None, outcome, self.now);
-        let status = super::report::status::block(&self.state, outcome, self.now);
-        self.act(permit, Act::Export { line: Box::new(line), budget: None, status });
-        self.state.phase = Phase::Exporting;
     }
 
     /// The one report, before the lock is let go.

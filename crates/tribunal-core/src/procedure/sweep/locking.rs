@@ -4,6 +4,7 @@ use super::Phase;
 use super::drive::Machine;
 use super::effect::{Acquired, Act, How};
 use super::gates;
+use super::history::TickOutcome;
 use super::lock::{Held, Holder};
 use super::permit::Permit;
 use super::request::LockMode;
@@ -59,18 +60,17 @@ impl Machine {
             Acquired::TimedOut { holder } => self.busy(permit, &holder, true),
             Acquired::Failed(words) => {
                 self.stop(Stop::LockFailed { words });
-                self.give_report(permit);
+                self.halt(permit);
             }
         }
     }
 
     fn busy(&mut self, permit: Permit, holder: &Holder, waited: bool) {
-        if self.is_stopping() {
-            return self.give_report(permit);
-        }
         if self.state.request.looping().is_none() {
             self.stop(Stop::LockHeld { holder: holder.words() });
-            return self.give_report(permit);
+        }
+        if self.is_stopping() {
+            return self.halt(permit);
         }
         match self.lock_mode().on_held(waited) {
             Held::SkipTick => self.skip_tick(permit, holder),
@@ -90,9 +90,9 @@ impl Machine {
 
     /// SL-126: `no` skips the tick, and ends nothing.
     pub fn force_answered(&mut self, permit: Permit, _: &Gate, answer: &Answer) {
-        let Some(holder) = self.state.tour.passed_over.take() else { return self.give_report(permit) };
+        let Some(holder) = self.state.tour.passed_over.take() else { return self.halt(permit) };
         match answer.choice {
-            _ if self.is_stopping() => self.give_report(permit),
+            _ if self.is_stopping() => self.halt(permit),
             Choice::Yes => {
                 self.state.tour.note(format!("the lock of {} was passed over", holder.words()));
                 self.acquire(permit, How::Seize { holder: Box::new(holder) });
@@ -108,7 +108,7 @@ impl Machine {
             let max = self.state.tour.ceilings.map_or(0, |ceilings| ceilings.minutes);
             self.stop(Stop::Minutes { elapsed: minutes_since(self.state.started_at, self.now), max });
         }
-        self.export_skipped(permit);
+        self.export(permit, None, TickOutcome::SkippedLock);
     }
 
     /// Stops win over gates, and come before anything is read (SL-111).
@@ -118,7 +118,7 @@ impl Machine {
             stops.into_iter().for_each(|stop| self.stop(stop));
         }
         if self.is_stopping() {
-            return self.give_report(permit);
+            return self.halt(permit);
         }
         self.discover();
     }

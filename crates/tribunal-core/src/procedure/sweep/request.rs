@@ -8,7 +8,7 @@ use crate::merge::policy::Wanted;
 use crate::policy::config::Policy;
 use crate::policy::loops::LoopPolicy;
 use crate::policy::span::Span;
-use crate::procedure::Millis;
+use crate::policy::sweep::SweepConfig;
 use crate::publish::visible::visible_line;
 use crate::pull::place::{ForgeKind, Project};
 use serde::{Deserialize, Serialize};
@@ -22,7 +22,7 @@ const USUAL_CEILINGS: Ceilings =
 /// Between two ticks.
 const USUAL_REST: Span = Span::seconds(300);
 /// How long an answer is waited for.
-const USUAL_GATE: Span = Span::seconds(600);
+const USUAL_ANSWER: Span = Span::seconds(600);
 /// How long pending checks are waited for.
 const USUAL_CHECKS: Span = Span::seconds(900);
 pub const BUDGET_FILE: &str = ".sdd/loop/review.budget.json";
@@ -98,15 +98,10 @@ pub struct Terms {
     pub dry_run: bool,
     pub module: Option<String>,
     pub mode: Mode,
-    pub gates: GateTerms,
+    /// How long an answer to a gate is waited for; the wall clock of a loop ends it too.
+    pub answer: Span,
     /// How long pending checks are waited for before a review and after a push; the wall clock of a loop ends it too.
     pub checks: Span,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GateTerms {
-    /// How long an answer is waited for.
-    pub patience: Span,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -174,7 +169,8 @@ pub struct Flags {
     pub terminal: bool,
     /// `--yes`: nothing is asked that the flags have answered.
     pub yes: bool,
-    pub gate_patience: Option<Span>,
+    /// How long an answer is waited for.
+    pub answer: Option<Span>,
     pub checks: Option<Span>,
     pub looping: bool,
     pub loops: LoopFlags,
@@ -212,7 +208,7 @@ impl LoopFlags {
         .find_map(|(name, given)| given.then_some(name))
     }
 
-    fn looping(&self) -> Result<Looping, String> {
+    fn looping(&self, config: &SweepConfig) -> Result<Looping, String> {
         let (usual, most) = (USUAL_CEILINGS, |name: &str| format!("{name} must be at least 1"));
         let ceilings = Ceilings {
             iterations: self.max_iterations.unwrap_or(usual.iterations),
@@ -240,20 +236,23 @@ impl LoopFlags {
         Ok(Looping {
             ceilings,
             lock: self.lock.unwrap_or_default(),
-            every: self.every.unwrap_or(USUAL_REST),
+            every: self.every.or(config.every).unwrap_or(USUAL_REST),
             budget_file,
             history_file: HISTORY_FILE.to_owned(),
             rates: "built-in default".to_owned(),
             carried: None,
-            redact: Vec::new(),
+            redact: config.redact.clone(),
         })
     }
 }
 
 impl Flags {
-    /// What the flags mean, over what the configuration says of pairs.
-    pub fn terms(&self, usual_pairs: Option<u32>) -> Result<Terms, String> {
-        let pairs = self.pairs.or(usual_pairs).unwrap_or(USUAL_PAIRS);
+    /// What the flags mean, over what the configuration says.
+    pub fn terms(&self, config: &SweepConfig) -> Result<Terms, String> {
+        if let Some(problem) = config.problem() {
+            return Err(problem);
+        }
+        let pairs = self.pairs.or(config.pairs).unwrap_or(USUAL_PAIRS);
         if pairs == 0 {
             return Err("--pairs must be at least 1".to_owned());
         }
@@ -263,7 +262,7 @@ impl Flags {
         let mode = match (self.looping, self.loops.given()) {
             (false, Some(flag)) => return Err(format!("{flag} needs --loop")),
             (false, None) => Mode::Once,
-            (true, _) => Mode::Loop(Box::new(self.loops.looping()?)),
+            (true, _) => Mode::Loop(Box::new(self.loops.looping(config)?)),
         };
         let merging = match (self.merge, self.no_merge) {
             (true, _) => Wanted::Asked,
@@ -277,8 +276,8 @@ impl Flags {
             dry_run: self.dry_run,
             module: self.module.clone(),
             mode,
-            gates: GateTerms { patience: self.gate_patience.unwrap_or(USUAL_GATE) },
-            checks: self.checks.unwrap_or(USUAL_CHECKS),
+            answer: self.answer.or(config.answer_within).unwrap_or(USUAL_ANSWER),
+            checks: self.checks.or(config.checks).unwrap_or(USUAL_CHECKS),
         })
     }
 }
@@ -295,10 +294,5 @@ impl Request {
     pub fn plain_ceiling(&self) -> (Option<Money>, bool) {
         let budget = &self.policy.budget;
         if budget.needs_prices { (Some(budget.run), true) } else { (USUAL_CEILINGS.dollars, false) }
-    }
-
-    /// Until when somebody who is asked now may answer.
-    pub fn answer_until(&self, now: Millis) -> Millis {
-        now.saturating_add(self.terms.gates.patience.as_millis())
     }
 }

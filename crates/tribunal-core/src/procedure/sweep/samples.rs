@@ -8,6 +8,7 @@ use crate::merge::people::Voices;
 use crate::merge::policy::{MergePolicy, When};
 use crate::policy::config::{Config, Policy};
 use crate::policy::loops::{LoopKind, LoopPolicy};
+use crate::policy::sweep::SweepConfig;
 use crate::pull::facts::{BaseRules, Check, CheckState, Mergeable, PullState};
 use crate::pull::place::{ForgeKind, Project};
 use crate::pull::told::Told;
@@ -25,12 +26,9 @@ pub fn found(number: u64, head: &str) -> Found {
         number,
         title: format!("Change {number}"),
         url: format!("https://h/acme/shop/pull/{number}"),
-        author: "dev".into(),
         branch: format!("branch-{number}"),
-        base: "main".into(),
         head: sha(head),
         state: PullState::Open,
-        draft: false,
         labels: vec![],
         issue: None,
         spec: None,
@@ -84,12 +82,12 @@ pub fn request(target: Target, terms: Terms) -> Request {
 }
 
 pub fn plain() -> Request {
-    request(Target::Open, Flags::default().terms(None).unwrap())
+    request(Target::Open, Flags::default().terms(&SweepConfig::default()).unwrap())
 }
 
 pub fn looping(change: impl FnOnce(&mut LoopFlags)) -> Request {
     let mut flags = Flags { looping: true, ..Flags::default() };
     change(&mut flags.loops);
     let target = flags.loops.pr.map_or(Target::Open, Target::One);
-    request(target, flags.terms(None).unwrap())
+    request(target, flags.terms(&SweepConfig::default()).unwrap())
 }

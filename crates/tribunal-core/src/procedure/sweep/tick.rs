@@ -33,7 +33,8 @@ pub struct Tick {
     pub landing: Option<Landing>,
     pub landed: BTreeMap<u64, Landed>,
     pub errored: Option<String>,
-    pub index_failed: bool,
+    /// An external index did not answer; what it said instead.
+    pub index_failed: Option<String>,
 }
 
 /// A pair and its pull requests, one after the other (SL-48).
@@ -73,7 +74,7 @@ impl Tick {
             landing: None,
             landed: BTreeMap::new(),
             errored: None,
-            index_failed: false,
+            index_failed: None,
         }
     }
 

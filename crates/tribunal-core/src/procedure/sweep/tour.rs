@@ -11,7 +11,7 @@ use super::stops::Stop;
 use crate::calendar::millis_of;
 use crate::call::money::Money;
 use crate::gate::{Answer, Gate, Raise};
-use crate::ids::{AgentName, Sha};
+use crate::ids::{AgentName, RunId, Sha};
 use crate::merge::epic::EpicEnd;
 use crate::procedure::Millis;
 use crate::pull::facts::PullState;
@@ -188,12 +188,19 @@ impl Tour {
         self.touched = budget.prs_touched.iter().filter_map(|name| name.trim_start_matches('#').parse().ok()).collect();
         self.index_failures = budget.qmd_failures_consecutive;
         self.carried = carried.pulls.clone();
+        self.ticks = carried.ticks;
     }
 
     /// The clock of a resumed run goes on (SL-138).
     pub fn started_at(request: &Request, now: Millis) -> Millis {
         let carried = request.looping().and_then(|looping| looping.carried.as_deref());
         carried.and_then(|carried| millis_of(&carried.budget.started_at)).map_or(now, |then| then.min(now))
+    }
+
+    /// The name under which a loop keeps its files: a resumed run goes on with those of the one that it resumes.
+    pub fn loop_name(request: &Request) -> RunId {
+        let carried = request.looping().and_then(|looping| looping.carried.as_deref());
+        carried.and_then(|carried| carried.run.clone()).unwrap_or_else(|| request.run.clone())
     }
 
     pub fn is_stopping(&self) -> bool {

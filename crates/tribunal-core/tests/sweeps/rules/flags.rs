@@ -2,20 +2,23 @@
 
 use tribunal_core::call::money::Money;
 use tribunal_core::merge::policy::Wanted;
+use tribunal_core::policy::span::Span;
+use tribunal_core::policy::sweep::SweepConfig;
 use tribunal_core::procedure::sweep::request::{Flags, LockMode, LoopFlags, Mode, Target, Terms};
 
 fn terms(change: impl FnOnce(&mut Flags)) -> Result<Terms, String> {
     let mut flags = Flags::default();
     change(&mut flags);
-    flags.terms(None)
+    flags.terms(&SweepConfig::default())
 }
 
 /// SL-7, SL-165: two pairs, or what the configuration says, or what is typed; four at most.
 #[test]
 fn pairs() {
+    let three = SweepConfig { pairs: Some(3), ..SweepConfig::default() };
     assert_eq!(terms(|_| {}).unwrap().pairs, 2);
-    assert_eq!(Flags::default().terms(Some(3)).unwrap().pairs, 3);
-    assert_eq!(Flags { pairs: Some(1), ..Flags::default() }.terms(Some(3)).unwrap().pairs, 1);
+    assert_eq!(Flags::default().terms(&three).unwrap().pairs, 3);
+    assert_eq!(Flags { pairs: Some(1), ..Flags::default() }.terms(&three).unwrap().pairs, 1);
     assert_eq!(terms(|flags| flags.pairs = Some(9)).unwrap().pairs, 4);
     assert!(terms(|flags| flags.pairs = Some(0)).unwrap_err().contains("at least 1"));
 }
@@ -83,4 +86,27 @@ fn targets_have_words() {
     assert_eq!(Target::Numbers([3, 7].into()).words(), "PRs #3, #7");
     assert_eq!((Target::One(7).words().as_str(), Target::One(7).single()), ("PR #7", Some(7)));
     assert_eq!(Target::Spec("SPEC-0014".into()).words(), "SPEC-0014");
+}
+
+/// SL-25, SL-26: `[sweep]` is what holds where nothing is typed; nonsense is refused.
+#[test]
+fn the_configuration_comes_before_the_defaults() {
+    let config = SweepConfig {
+        every: Some(Span::seconds(9)),
+        answer: Some(Span::seconds(8)),
+        checks: Some(Span::seconds(7)),
+        redact: vec!["key-[0-9]+".into()],
+        ..SweepConfig::default()
+    };
+    let flags = Flags { looping: true, checks: Some(Span::seconds(1)), ..Flags::default() };
+    let terms = flags.terms(&config).unwrap();
+    assert_eq!((terms.answer, terms.checks), (Span::seconds(8), Span::seconds(1)));
+    let Mode::Loop(looping) = terms.mode else { panic!("a loop") };
+    assert_eq!((looping.every, looping.redact), (Span::seconds(9), config.redact.clone()));
+    for bad in [
+        SweepConfig { pairs: Some(0), ..SweepConfig::default() },
+        SweepConfig { redact: vec!["(".into()], ..SweepConfig::default() },
+    ] {
+        assert!(Flags::default().terms(&bad).unwrap_err().starts_with("[sweep] "));
+    }
 }

@@ -6,7 +6,7 @@ use tribunal_core::gate::{Choice, GateName};
 use tribunal_core::procedure::sweep::effect::Acquired;
 use tribunal_core::procedure::sweep::history::TickOutcome;
 use tribunal_core::procedure::sweep::request::LockMode;
-use tribunal_core::procedure::sweep::{Outcome, Request, Trouble};
+use tribunal_core::procedure::sweep::{Act, Order, Outcome, Request, Trouble};
 
 fn mode(mode: LockMode) -> Request {
     looping(|flags| {
@@ -112,6 +112,14 @@ fn who_was_passed_over_stops() {
     let lost = Outcome::Concluded(Err(Trouble::Displaced("process 9".into())));
     let told = Stage::new(plain(|_| {})).pull(|_| {}).plan("conclude 1", lost).run();
     assert_eq!(told.report.explanation, "Another run took the lock of this set: process 9");
+    // The budget file is the other run's now.
+    let lost = Outcome::Concluded(Err(Trouble::Displaced("process 9".into())));
+    let told = Stage::new(mode(LockMode::Skip)).pull(|_| {}).plan("conclude 1", lost).run();
+    let budgets = told.sent().filter_map(|effect| match &effect.order {
+        Order::Act(Act::Export { budget, .. }) => Some(budget.is_some()),
+        _ => None,
+    });
+    assert_eq!(budgets.collect::<Vec<_>>(), [false]);
 }
 
 /// SL-5: a lock that cannot be understood is nobody's to guess about.

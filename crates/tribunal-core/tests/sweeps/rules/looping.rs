@@ -121,6 +121,10 @@ fn two_ticks_without_an_index_are_the_end() {
     let told = stage.plan("discover", unreachable()).run();
     assert_eq!(told.report.stop, "iteration_budget");
     assert_eq!(told.lines().last().unwrap().budget_snapshot.qmd_failures_consecutive, 1);
+    // A review that cannot ask the index counts as well.
+    let review = || Outcome::Reviewed { said: Err(Trouble::Index("exit 78".into())), effort: Effort::default() };
+    let told = Stage::new(ticks(5)).pull(|_| {}).plan("review 1", review()).plan("review 1", review()).run();
+    assert_eq!((told.report.stop.as_str(), told.state.tour.iterations), ("qmd_unreachable", 2));
     let plain = Stage::new(plain(|_| {})).pull(|_| {}).plan("discover", unreachable()).run();
     assert_eq!(plain.report.stop, "qmd_unreachable");
 }

@@ -46,6 +46,9 @@ fn counters_and_ceilings_come_back() {
     assert_eq!(told.state.started_at, before.state.started_at);
     assert!(told.report.notices[0].contains("ceilings of the resumed run hold"));
     assert_eq!(told.lines()[0].iteration, 2);
+    let runs: Vec<&str> = told.lines().iter().map(|line| line.run.as_ref().unwrap().as_str()).collect();
+    assert!(runs.iter().all(|run| *run == "run"), "its lines go on under the name of the run that it resumes");
+    assert_eq!(told.lines()[0].tick, Some(2));
 }
 
 /// SL-158: the same head is taken up silently, and what was found wanting there is not reviewed again.
@@ -116,6 +119,6 @@ fn a_used_up_budget_stops_at_the_door() {
     let told = Stage::new(resumed(&before, |_| {})).pull(|_| {}).run();
     assert_eq!(
         (told.report.stop.as_str(), told.names()),
-        ("iteration_budget", ["acquire", "report", "release"].map(str::to_owned).to_vec())
+        ("iteration_budget", ["acquire", "export", "report", "release"].map(str::to_owned).to_vec())
     );
 }

@@ -203,6 +203,16 @@ fn nothing_open_is_said() {
     assert!(told.report.next_steps[0].contains("open a pull request"));
 }
 
+/// SL-5, SL-28: exactly those that were typed; what is not there is said.
+#[test]
+fn typed_numbers_are_the_set() {
+    let mut request = no_merge();
+    request.target = tribunal_core::procedure::sweep::request::Target::Numbers([2, 9].into());
+    let told = Stage::new(request).pull(|_| {}).pull(|_| {}).run();
+    assert_eq!((told.count("review 1"), told.count("review 2")), (0, 1));
+    assert_eq!(told.report.notices, ["not there: #9"]);
+}
+
 /// CF-9: a list that cannot be read is not an empty one.
 #[test]
 fn an_unreadable_set_is_not_an_empty_one() {

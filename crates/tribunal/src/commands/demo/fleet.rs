@@ -5,8 +5,10 @@ use crate::situation::{Situation, exit};
 use crate::terminal::out;
 use std::path::Path;
 
-const CONFIG: &str = "# The built-in rules are the only reviewers here, and their word is enough to merge.\n[merge]\nverified_by = \"rules\"\n";
-const SPEC: &str = "# SPEC-0001: The shop\n\nPrices are rounded, an empty basket has no first item, receipts are printed, taxes are added.\n";
+const CONFIG: &str =
+    "# The built-in rules are the only reviewers here, and their word is enough to merge.\n[merge]\nverified_by = \"rules\"\n";
+const SPEC: &str =
+    "# SPEC-0001: The shop\n\nPrices are rounded, an empty basket has no first item, receipts are printed, taxes are added.\n";
 const SHOP: &str = "def total(items):\n    return sum(items)\n\n\ndef first(items):\n    return items[0]\n";
 const ROUNDED: &str = "def total(items):\n    return round(sum(items), 2)\n\n\ndef first(items):\n    return items[0]\n";
 const EMPTY: &str = "def total(items):\n    return sum(items)\n\n\ndef first(items):\n    return items[0] if items else None\n";

@@ -11,9 +11,8 @@ use crate::workspace::{self, Setup};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tribunal_core::policy::loops::{LoopKind, LoopPolicy};
-use tribunal_core::policy::sweep::SweepConfig;
 use tribunal_core::procedure::sweep::Request;
-use tribunal_core::procedure::sweep::history::Carried;
+use tribunal_core::procedure::sweep::history::{Carried, carry};
 use tribunal_core::procedure::sweep::request::{Flags, LockMode, LoopFlags, Looping, Mode, Target};
 use tribunal_core::pull::facts::{PullFilter, PullState};
 use tribunal_core::pull::fault::ForgeFault;
@@ -34,12 +33,9 @@ pub async fn request(
     let setup = set_up(connected, &target, here).await?;
     let config = &setup.merged.config;
     let bad = |problem: String| Situation::new("bad-config", exit::USAGE, problem);
-    let own = config.sweep.clone();
-    own.check().map_err(bad)?;
-    let mut terms = flags(args, &own).terms(own.pairs).map_err(bad)?;
+    let mut terms = flags(args).terms(&config.sweep).map_err(bad)?;
     if let Mode::Loop(looping) = &mut terms.mode {
         place(looping, args, folder)?;
-        looping.redact = own.redact;
         looping.rates = if config.prices.is_empty() { "built-in default" } else { "[prices]" }.to_owned();
         if args.loops.resume {
             looping.carried = Some(Box::new(carried(looping)?));
@@ -92,7 +88,7 @@ async fn first_open(connected: &Connected, target: &Target) -> Result<Option<u64
     Ok(None)
 }
 
-fn flags(args: &SweepArgs, own: &SweepConfig) -> Flags {
+fn flags(args: &SweepArgs) -> Flags {
     let loops = &args.loops;
     Flags {
         pairs: args.pairs,
@@ -102,8 +98,8 @@ fn flags(args: &SweepArgs, own: &SweepConfig) -> Flags {
         module: args.module.clone(),
         terminal: asker::is_there(),
         yes: args.yes,
-        gate_patience: args.answer_within.or(own.answer_within),
-        checks: args.checks.or(own.checks),
+        answer: args.answer_within,
+        checks: args.checks,
         looping: args.looping,
         loops: LoopFlags {
             pr: None,
@@ -117,7 +113,7 @@ fn flags(args: &SweepArgs, own: &SweepConfig) -> Flags {
                 LockArg::Force => LockMode::Force,
             }),
             resume: loops.resume,
-            every: loops.every.or(own.every).filter(|_| args.looping),
+            every: loops.every,
             budget_file: loops.budget_file.as_ref().map(|file| file.display().to_string()),
         },
     }
@@ -139,8 +135,8 @@ fn place(looping: &mut Looping, args: &SweepArgs, folder: &Path) -> Result<(), S
 
 /// SL-157: what the last run wrote, or why it cannot be gone on with.
 fn carried(looping: &Looping) -> Result<Carried, Situation> {
-    let budget = files::budget(Path::new(&looping.budget_file)).map_err(unusable)?;
-    let lines = files::history(Path::new(&looping.history_file)).map_err(unusable)?;
+    let text = |file: &str| files::text(Path::new(file)).map_err(unusable);
+    let (budget, history) = (text(&looping.budget_file)?, text(&looping.history_file)?);
     let none = || {
         Situation::new(
             "nothing-to-resume",
@@ -149,7 +145,8 @@ fn carried(looping: &Looping) -> Result<Carried, Situation> {
         )
         .help("begin one without --resume, or name its file with --budget-file")
     };
-    Ok(Carried::of(budget.ok_or_else(none)?, &lines))
+    let budget = budget.ok_or_else(none)?;
+    carry(Some(&budget), &history.unwrap_or_default()).map_err(|bad| unusable(format!("{}: {bad}", looping.budget_file)))
 }
 
 fn unusable(problem: String) -> Situation {

@@ -8,8 +8,7 @@ use std::hash::BuildHasher as _;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-const SHOP: &str =
-    "def total(items):\n    return sum(items)\n\n\ndef count(items):\n    return len(items)\n\n\ndef first(items):\n    return items[0]\n";
+const SHOP: &str = "def total(items):\n    return sum(items)\n\n\ndef count(items):\n    return len(items)\n\n\ndef first(items):\n    return items[0]\n";
 const CONFIG: &str = "[merge]\nverified_by = \"rules\"\n[wait]\npoll = \"1s\"\n";
 const CRITERIA: &str = "### Acceptance Criteria\n\n- it is there\n";
 // Numbers of the pull requests.
@@ -89,7 +88,8 @@ impl Plain {
         assert!(self.printed(&["show", "main:settings.py"]).contains("yaml.safe_load(text)"));
         // One commit for each, and for nothing else.
         let log = self.printed(&["log", "--format=%s", "main"]);
-        let merged = ["settings", "prices", "basket", "receipts"].map(|name| log.lines().filter(|line| line.contains(name)).count());
+        let merged =
+            ["settings", "prices", "basket", "receipts"].map(|name| log.lines().filter(|line| line.contains(name)).count());
         assert_eq!(merged, [1, 1, 1, 1], "{log}");
         for number in [SETTINGS, PRICES, BASKET, RECEIPTS, TAX, NOTES] {
             let shown = self.show(number);
@@ -246,7 +246,8 @@ fn a_ceiling_is_never_passed() {
         let tokens = counted.input_full_price + counted.cache_read + counted.cache_write + counted.output;
         tokens as f64 * PRICE / 1e6
     };
-    let words = ["sweep", "--open", "--loop", "--max-dollars", "0.5", "--max-iterations", "3", "--every", "1s", "--answer-within", "1s"];
+    let words =
+        ["sweep", "--open", "--loop", "--max-dollars", "0.5", "--max-iterations", "3", "--every", "1s", "--answer-within", "1s"];
     for moment in [400, 900, 1_600] {
         let mut command = plain.command(env!("CARGO_BIN_EXE_tribunal"));
         command.args(words).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

@@ -2,8 +2,8 @@
 
 use super::super::loops::{Running, configure, until};
 use super::super::town::Town;
-use super::{Fleet, PLAIN, row, run, sent, state};
 use super::fleet::assert_swept;
+use super::{Fleet, PLAIN, row, run, sent, state};
 use serde_json::Value;
 use std::path::PathBuf;
 use tribunal_core::pull::facts::PullState;
