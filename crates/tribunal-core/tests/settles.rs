@@ -60,8 +60,23 @@ fn every_plan_is_settled_and_kept() {
     println!("{} steps in seeds 1 to {}: {events:?}", steps.into_inner(), next.into_inner() - 1);
     // A simulator that never sees a thing proves nothing about it.
     for event in [
-        "first", "second", "merged", "escalated", "refined", "labelled", "closed", "crashed", "lost-answer", "started-anew",
-        "by-person", "tampered", "unmarked", "fork", "head-moved", "level-0", "waited",
+        "first",
+        "second",
+        "merged",
+        "escalated",
+        "refined",
+        "labelled",
+        "closed",
+        "crashed",
+        "lost-answer",
+        "started-anew",
+        "by-person",
+        "tampered",
+        "unmarked",
+        "fork",
+        "head-moved",
+        "level-0",
+        "waited",
     ] {
         assert!(wanted < STEPS || events.contains_key(event), "nothing was ever {event}: {events:?}");
     }

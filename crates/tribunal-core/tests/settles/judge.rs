@@ -42,7 +42,10 @@ impl Judge {
             if task.status == Status::Escalated {
                 self.escalated.insert(key, ());
             } else if self.escalated.remove(&key).is_some() && !edited.contains(&task.id) {
-                let merged = task.github_pr.and_then(|number| forge.pulls.get(&number)).is_some_and(|pull| pull.state == PullState::Merged);
+                let merged = task
+                    .github_pr
+                    .and_then(|number| forge.pulls.get(&number))
+                    .is_some_and(|pull| pull.state == PullState::Merged);
                 if !merged {
                     return Err(format!("{} was escalated and is {}", task.id, task.status.word()));
                 }
@@ -58,7 +61,8 @@ fn one_review_each(forge: &Forge, number: u64) -> Result<(), String> {
     let of = |wanted: Assessment| {
         let ours = forge.reviews_of(number).iter().filter(|review| review.author.is(&forge.me));
         let marks = ours.filter_map(|review| read_mark(&review.body, &case_id, &forge.key)).map(|found| found.mark);
-        let is_it = |mark: &Mark| matches!(mark, Mark::Verdict { sitting: Sitting::Settle { assessment }, .. } if *assessment == wanted);
+        let is_it =
+            |mark: &Mark| matches!(mark, Mark::Verdict { sitting: Sitting::Settle { assessment }, .. } if *assessment == wanted);
         marks.filter(is_it).count()
     };
     match (of(Assessment::First), of(Assessment::Second)) {
@@ -87,7 +91,11 @@ fn may_write(forge: &Forge, wrote: &Wrote) -> Result<(), String> {
         }
         Wrote::Review { .. } | Wrote::Label { .. } | Wrote::Push { .. } => Ok(()),
         Wrote::Closed { issue } => {
-            if forge.issues[issue].open { Err(format!("#{issue} is said to be closed")) } else { Ok(()) }
+            if forge.issues[issue].open {
+                Err(format!("#{issue} is said to be closed"))
+            } else {
+                Ok(())
+            }
         }
     }
 }
@@ -145,7 +153,9 @@ mod tests {
     /// A merge of what is not clean, of another head, or at the wrong level.
     #[test]
     fn a_merge_that_was_not_cleared_is_found() {
-        for (said, level, moved) in [(None, 2, false), (Some(Verdict::Minor), 2, false), (Some(Verdict::Lgtm), 1, false), (Some(Verdict::Lgtm), 2, true)] {
+        for (said, level, moved) in
+            [(None, 2, false), (Some(Verdict::Minor), 2, false), (Some(Verdict::Lgtm), 1, false), (Some(Verdict::Lgtm), 2, true)]
+        {
             let (mut world, plan, number) = world();
             if let Some(said) = said {
                 verdict(&mut world, number, Assessment::First, said, 2);
@@ -164,7 +174,9 @@ mod tests {
     fn a_lost_escalation_is_found() {
         let (world, plan, _) = world();
         let task = read(&plan).expect("a plan").tasks[0].clone();
-        let with = |status: &str| plan.replacen(&format!("\"status\": \"{}\"", task.status.word()), &format!("\"status\": \"{status}\""), 1);
+        let with = |status: &str| {
+            plan.replacen(&format!("\"status\": \"{}\"", task.status.word()), &format!("\"status\": \"{status}\""), 1)
+        };
         let mut judge = Judge::default();
         assert_eq!(judge.judge(&world.forge, &[with("ESCALATED")], &[]), Ok(()));
         assert!(judge.judge(&world.forge, &[with("REVIEWING")], &[]).unwrap_err().contains("was escalated"));

@@ -116,7 +116,9 @@ impl Instance {
             self.effects.push(effect);
             return Ok(());
         };
-        if self.request.dry_run && (world.forge.wrote.len() > before || matches!(effect, Effect::Write { .. }) && plans[self.plan] != plan_before) {
+        if self.request.dry_run
+            && (world.forge.wrote.len() > before || matches!(effect, Effect::Write { .. }) && plans[self.plan] != plan_before)
+        {
             return Err("a rehearsal wrote something".into());
         }
         if world.chance.per_cent(world.odds.crash) {
@@ -146,7 +148,8 @@ impl Instance {
         if done.state.is_settled() != done.effects.is_empty() {
             return Err(format!("{:?} with {:?}", done.state.phase, done.effects));
         }
-        let escalated = done.state.report().map_or(0, |report| report.tasks.iter().filter(|task| task.status == Status::Escalated).count());
+        let escalated =
+            done.state.report().map_or(0, |report| report.tasks.iter().filter(|task| task.status == Status::Escalated).count());
         if escalated > 0 {
             world.happened("escalated");
         }
@@ -179,7 +182,13 @@ impl Instance {
 
 /// Nobody does anything any more: each instance finishes, runs once more, and then a further run changes nothing. And the plans say
 /// what the forge says.
-fn quiet(world: &mut World, plans: &mut [String], instances: &mut [Instance], judge: &mut Judge, steps: &mut u64) -> Result<(), String> {
+fn quiet(
+    world: &mut World,
+    plans: &mut [String],
+    instances: &mut [Instance],
+    judge: &mut Judge,
+    steps: &mut u64,
+) -> Result<(), String> {
     world.calm_down();
     for _ in 0..3 {
         for instance in instances.iter_mut() {
@@ -203,7 +212,10 @@ fn quiet(world: &mut World, plans: &mut [String], instances: &mut [Instance], ju
         }
         let plan = read(&text).map_err(|error| error.to_string())?;
         for task in &plan.tasks {
-            let merged = task.github_pr.and_then(|number| world.forge.pulls.get(&number)).is_some_and(|pull| pull.state == PullState::Merged);
+            let merged = task
+                .github_pr
+                .and_then(|number| world.forge.pulls.get(&number))
+                .is_some_and(|pull| pull.state == PullState::Merged);
             if merged != (task.status == Status::Merged) && task.status != Status::Done {
                 return Err(format!("{} is {}, and its pull request is merged: {merged}", task.id, task.status.word()));
             }

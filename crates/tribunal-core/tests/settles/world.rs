@@ -54,7 +54,15 @@ impl World {
             crash: chance.pick(&[0, 5, 20]),
             lost: chance.pick(&[0, 5, 20]),
         };
-        World { chance, forge: Forge::new(), clock: 1_700_000_000_000, odds, events: BTreeMap::new(), edited: vec![], trace: None }
+        World {
+            chance,
+            forge: Forge::new(),
+            clock: 1_700_000_000_000,
+            odds,
+            events: BTreeMap::new(),
+            edited: vec![],
+            trace: None,
+        }
     }
 
     pub fn happened(&mut self, event: &'static str) {
@@ -127,9 +135,10 @@ impl World {
         if !self.chance.per_cent(self.odds.push) {
             return;
         }
-        let own = self.forge.pulls.values().find(|pull| {
-            pull.state == PullState::Open && !pull.is_fork && pull.head.branch.ends_with(&format!("issue-{issue}"))
-        });
+        let own =
+            self.forge.pulls.values().find(|pull| {
+                pull.state == PullState::Open && !pull.is_fork && pull.head.branch.ends_with(&format!("issue-{issue}"))
+            });
         match own.map(|pull| pull.number) {
             Some(number) if self.chance.per_cent(20) => {
                 self.forge.pulls.get_mut(&number).expect("it is there").draft ^= true;

@@ -12,9 +12,8 @@ use tribunal_core::procedure::sweep::effect::{Concluded, Remaining};
 use tribunal_core::procedure::sweep::words::{markers, remains};
 use tribunal_core::procedure::sweep::{Request, Ticket, Trouble};
 use tribunal_core::publish::marker::{self, Mark, seal};
-use tribunal_core::publish::reconcile::Stop;
 use tribunal_core::publish::status::{CONTEXT, left_to_a_person};
-use tribunal_core::publish::verdict::post::{Refrain, Then, after_fault};
+use tribunal_core::publish::verdict::post::{Then, after_fault};
 use tribunal_core::publish::verdict::{Sitting, Standing, event, standing};
 use tribunal_core::pull::capability::Capability;
 use tribunal_core::pull::facts::{CheckState, Pull, PullState};
@@ -86,8 +85,7 @@ impl Sweeps {
         let order = VerdictOrder { place: &place, document: &document, sitting: &sitting, run: review, closing: &[] };
         Ok(match give(&self.on, &order).await? {
             Gave::Stands(standing) => Ok(concluded(standing)),
-            Gave::Refrained(Refrain::Stop(Stop::HeadMoved { .. })) => Err(Trouble::HeadMoved),
-            Gave::Refrained(refrain) => Err(Trouble::Incomplete(refrain.words().to_owned())),
+            Gave::Refrained(refrain) => Err(Trouble::of(&refrain.into())),
             Gave::Would(_) => Err(Trouble::Incomplete("a dry run says nothing".to_owned())),
         })
     }
