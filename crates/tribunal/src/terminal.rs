@@ -7,4 +7,5 @@ pub mod out;
 pub mod progress;
 pub mod pull;
 pub mod render;
+pub mod sweep;
 pub mod table;

@@ -10,6 +10,7 @@ use super::review::pull::{clone_folder, on_forge};
 use crate::cli::loops::LoopFormat;
 use crate::cli::sweep::SweepArgs;
 use crate::situation::{Situation, exit};
+use crate::terminal::sweep::page;
 use crate::terminal::{asker, out, progress};
 use crate::workspace::forge::Connected;
 use crate::workspace::guidance::Guidance;
@@ -216,7 +217,7 @@ fn print_as(report: &Report, format: LoopFormat, output: Option<&Path>) -> Resul
         (Some(file), _) => std::fs::write(file, printed).map_err(|error| {
             Situation::new("output-failed", exit::INCOMPLETE, format!("{} cannot be written: {error}", file.display()))
         }),
-        (None, LoopFormat::Text) => out::page(&printed),
+        (None, LoopFormat::Text) => out::page(&page(report)),
         (None, LoopFormat::Markdown | LoopFormat::Json) => out::write(&printed),
     }
 }
