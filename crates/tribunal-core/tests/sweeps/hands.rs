@@ -60,7 +60,7 @@ fn look(world: &mut World, request: &Request, read: &Read) -> Option<Outcome> {
             let belongs = |number: u64, state: PullState| match &request.target {
                 Target::Numbers(numbers) => numbers.contains(&number),
                 Target::One(one) => *one == number,
-                Target::Open | Target::Spec(_) => state == PullState::Open,
+                Target::Open | Target::Spec(_) | Target::Label(_) | Target::Search(_) => state == PullState::Open,
             };
             let pulls = forge.pulls.values().filter(|pull| belongs(pull.number, pull.state));
             let pulls = pulls.map(|pull| forge.found(pull)).collect();

@@ -93,7 +93,7 @@ fn targets_have_words() {
 fn the_configuration_comes_before_the_defaults() {
     let config = SweepConfig {
         every: Some(Span::seconds(9)),
-        answer: Some(Span::seconds(8)),
+        answer_within: Some(Span::seconds(8)),
         checks: Some(Span::seconds(7)),
         redact: vec!["key-[0-9]+".into()],
         ..SweepConfig::default()
