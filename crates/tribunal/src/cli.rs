@@ -221,6 +221,10 @@ pub enum SchemaName {
     Rule,
     Role,
     Plan,
+    SweepReport,
+    SweepLock,
+    SweepBudget,
+    SweepHistory,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -8,9 +8,12 @@ use tribunal_core::findings::report::Report;
 use tribunal_core::findings::role::FrontMatter;
 use tribunal_core::policy::config::Config;
 use tribunal_core::procedure::settle::plan_file::Plan;
+use tribunal_core::procedure::sweep;
+use tribunal_core::procedure::sweep::history::{BudgetFile, HistoryLine};
+use tribunal_core::procedure::sweep::lock::Holder;
 use tribunal_core::report::document::Document;
 
-pub const ALL: [(&str, SchemaName); 7] = [
+pub const ALL: [(&str, SchemaName); 11] = [
     ("config", SchemaName::Config),
     ("brief", SchemaName::Brief),
     ("report", SchemaName::Report),
@@ -18,6 +21,10 @@ pub const ALL: [(&str, SchemaName); 7] = [
     ("rule", SchemaName::Rule),
     ("role", SchemaName::Role),
     ("plan", SchemaName::Plan),
+    ("sweep-report", SchemaName::SweepReport),
+    ("sweep-lock", SchemaName::SweepLock),
+    ("sweep-budget", SchemaName::SweepBudget),
+    ("sweep-history", SchemaName::SweepHistory),
 ];
 
 pub fn schema(name: SchemaName) -> String {
@@ -29,6 +36,11 @@ pub fn schema(name: SchemaName) -> String {
         SchemaName::Rule => schema_for!(RuleFile),
         SchemaName::Role => schema_for!(FrontMatter),
         SchemaName::Plan => schema_for!(Plan),
+        SchemaName::SweepReport => schema_for!(sweep::Report),
+        SchemaName::SweepLock => schema_for!(Holder),
+        SchemaName::SweepBudget => schema_for!(BudgetFile),
+        // One line of it.
+        SchemaName::SweepHistory => schema_for!(HistoryLine),
     };
     serde_json::to_string_pretty(&schema).map(|text| text + "\n").unwrap_or_default()
 }

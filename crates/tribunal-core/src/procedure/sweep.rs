@@ -41,11 +41,6 @@ pub mod tick;
 pub mod tour;
 pub mod words;
 
-#[cfg(test)]
-mod samples;
-#[cfg(test)]
-mod tests;
-
 pub use effect::{Act, Effect, Input, Order, Outcome, Read, Ticket, Trouble};
 pub use report::Report;
 pub use request::Request;

@@ -253,6 +253,25 @@ fn there_is_one_report_and_one_end() {
 }
 
 #[test]
+fn a_report_that_lies_is_refused() {
+    let reported = |change: fn(&mut tribunal_core::procedure::sweep::Report)| {
+        with(|history| {
+            each(history, |event| {
+                if let Event::Ended { report, .. } = event {
+                    change(report);
+                }
+            });
+        })
+    };
+    refused(&reported(|report| report.pulls.clear()), "does not say so");
+    refused(&reported(|report| report.pulls[0].number = 9), "it did not merge it");
+    refused(&reported(|report| report.pulls[0].head = Sha("e".repeat(40))), "nobody approved it");
+    refused(&reported(|report| report.stop = "complete".into()), "for no reason that held");
+    refused(&reported(|report| report.dry_run = true), "only looked");
+    refused(&reported(|report| report.run = "another".into()), "the report of another");
+}
+
+#[test]
 fn a_dry_run_that_acts_is_refused() {
     let request: Request = plain(|flags| flags.dry_run = true);
     let mut history = Stage::new(request).pull(|_| {}).run().history;

@@ -10,6 +10,7 @@ use tribunal_core::ids::{AgentName, RunId, Sha};
 use tribunal_core::merge::policy::{Confirm, MergePolicy, Wanted, When};
 use tribunal_core::procedure::Millis;
 use tribunal_core::procedure::sweep::effect::{Acquired, Reviewed, Stage};
+use tribunal_core::procedure::sweep::report::{ReviewCell, Row, Status};
 use tribunal_core::procedure::sweep::request::{Ceilings, Mode};
 use tribunal_core::procedure::sweep::{Act, Effect, Order, Outcome, Read, Report, Request, Ticket};
 use tribunal_core::pull::facts::{CheckState, PullState};
@@ -36,6 +37,7 @@ struct Run {
     ceilings: Option<Ceilings>,
     spent: Money,
     set_aside: BTreeMap<Ticket, Money>,
+    merged: BTreeSet<u64>,
     stopped: Option<&'static str>,
     reports: BTreeSet<Ticket>,
     ended: bool,
@@ -85,6 +87,7 @@ impl Judge {
             Event::Merged { run, ticket, number, head } => {
                 self.merges += 1;
                 self.merged(run, *ticket, *number, head)?;
+                self.run(run)?.merged.insert(*number);
             }
             Event::Came { run, ticket, outcome, .. } => self.run(run)?.came(*ticket, outcome)?,
             Event::Interrupted { run } => self.run(run)?.stopped = Some("it was interrupted"),
@@ -163,6 +166,7 @@ impl Run {
             ceilings,
             spent: Money::ZERO,
             set_aside: BTreeMap::new(),
+            merged: BTreeSet::new(),
             stopped: None,
             reports: BTreeSet::new(),
             ended: false,
@@ -347,9 +351,31 @@ impl Run {
             format!("{run} ends for no reason that held")
         })?;
         ensure(report.dry_run == self.request.terms.dry_run, || format!("{run} does not say that it only looked"))?;
+        for row in &report.pulls {
+            self.row(row)?;
+        }
+        for number in &self.merged {
+            let told =
+                report.pulls.iter().any(|row| row.number == *number && matches!(row.status, Status::Complete | Status::Over));
+            ensure(told, || format!("{run} merged #{number}, and does not say so"))?;
+        }
         // Never green without a review of everything (design rule 1).
         let unfinished = report.pulls.iter().find(|row| row.exit_code() != 0);
         let budget = matches!(report.stop.as_str(), "pr_terminal" | "nothing_open");
         ensure(report.exit_code != 0 || unfinished.is_none() || budget, || format!("{run} exits 0 over {unfinished:?}"))
+    }
+
+    /// What a report claims of a pull request was so.
+    fn row(&self, row: &Row) -> Verdicts {
+        let run = &self.request.run;
+        let claims = |what: &str| format!("{run} says that #{} is {what}", row.number);
+        let approved = self.reviewed.values().any(|review| {
+            review.head == row.head && review.verdict == Verdict::Lgtm && self.said.contains(&(review.run.clone(), true))
+        });
+        ensure(row.status != Status::Complete || self.merged.contains(&row.number), || {
+            claims("merged, and it did not merge it")
+        })?;
+        ensure(row.status != Status::PendingManualMerge || approved, || claims("approved, and nobody approved it"))?;
+        ensure(row.review != ReviewCell::Approved || approved, || claims("approved, and nobody approved it"))
     }
 }

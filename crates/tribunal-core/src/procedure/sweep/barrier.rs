@@ -87,8 +87,7 @@ impl Machine {
 
     fn land_next(&mut self, permit: Permit, mut tick: Box<Tick>) {
         let approved = tick.approved();
-        loop {
-            let Some(course) = tick.course.as_mut() else { break };
+        while let Some(course) = tick.course.as_mut() {
             let Some(number) = course.sequence.steps.get(course.next).map(|step| step.number) else { break };
             course.next += 1;
             let unsettled = course.unsettled.contains(&number);

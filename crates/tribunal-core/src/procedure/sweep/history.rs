@@ -164,7 +164,7 @@ pub fn carry(budget: Option<&str>, history: &str) -> Result<Carried, BadFile> {
         lines.push(line);
     }
     let worked = |line: &&HistoryLine| line.outcome != TickOutcome::SkippedLock;
-    let Some(newest) = lines.iter().filter(worked).next_back() else {
+    let Some(newest) = lines.iter().rfind(worked) else {
         return Err(BadFile { what: "the history".into(), problem: "there is no tick to go on from".into() });
     };
     let budget = match budget {
@@ -178,7 +178,7 @@ pub fn carry(budget: Option<&str>, history: &str) -> Result<Carried, BadFile> {
     }
     let stopped = of_run.flat_map(|line| line.gates.iter().map(|gate| (gate, line.iteration)));
     let stopped =
-        stopped.filter(|(gate, _)| is_stop(&gate.answer)).map(|(gate, iteration)| (gate.name.clone(), iteration)).last();
+        stopped.filter(|(gate, _)| is_stop(&gate.answer)).map(|(gate, iteration)| (gate.name.clone(), iteration)).next_back();
     let ticks = lines.iter().filter(|line| line.run == newest.run).filter_map(|line| line.tick).max().unwrap_or(0);
     Ok(Carried { run: newest.run.clone(), ticks, budget, pulls, stopped })
 }

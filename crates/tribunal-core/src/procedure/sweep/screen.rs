@@ -67,9 +67,44 @@ pub fn screen(seen: &Seen) -> Screen {
 
 #[cfg(test)]
 mod tests {
-    use super::super::samples::{check, seen};
     use super::*;
-    use crate::pull::facts::{Check, CheckState};
+    use crate::ids::Sha;
+    use crate::merge::facts::Gates;
+    use crate::merge::people::Voices;
+    use crate::merge::policy::MergePolicy;
+    use crate::pull::facts::{BaseRules, Check, CheckState, Mergeable};
+
+    fn check(name: &str, state: CheckState) -> Check {
+        Check { name: name.into(), state, description: String::new(), url: String::new(), run: None }
+    }
+
+    fn seen(number: u64, head: &str) -> Seen {
+        let facts = Facts {
+            number,
+            title: format!("Change {number}"),
+            url: format!("https://h/acme/shop/pull/{number}"),
+            state: PullState::Open,
+            draft: false,
+            head: Sha(format!("{head:0<40}")),
+            head_branch: format!("branch-{number}"),
+            base: Sha("b".repeat(40)),
+            base_branch: "main".into(),
+            is_fork: false,
+            is_ours: false,
+            mergeable: Mergeable::Yes,
+            labels: vec![],
+            conflict_markers: Told::Is(vec![]),
+            checks: Told::Is(vec![check("build", CheckState::Success)]),
+            rules: BaseRules::none(),
+            review: Told::Is(None),
+            fixers: Told::Is(Default::default()),
+            people: Told::Is(Voices::default()),
+            dependencies: Told::Is(vec![]),
+            gates: Told::Is(Gates::default()),
+            guarded: Told::Is(true),
+        };
+        Seen { facts, files: [format!("src/{number}.rs").as_str().into()].into(), behind: false, policy: MergePolicy::default() }
+    }
 
     fn with(checks: Vec<Check>) -> Seen {
         let mut seen = seen(7, "a1");

@@ -199,7 +199,10 @@ fn judge(known: &Known, news: &News, turn: &Turn) {
         Some(Wish::Reject { markers, .. }) => assert!(!markers.is_empty()),
         Some(Wish::Conclude { verdict, head, .. }) => {
             let News::Reviewed(Ok(review)) = news else { panic!("a word without a review") };
-            assert_eq!(*head, review.head);
+            let (Round::Reviewing { head: given, .. } | Round::Verifying { head: given, .. }) = before else {
+                panic!("a word out of nothing")
+            };
+            assert!(*head == review.head && *head == *given, "a word about another change");
             assert!(*verdict != Verdict::Lgtm || (review.verdict == Verdict::Lgtm && review.blocking.is_empty()));
             assert!(!known.fixed || !review.agents.contains(&AgentName::from(FIXER)), "the fixer has a word");
         }
