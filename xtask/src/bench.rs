@@ -3,8 +3,10 @@
 
 mod forges;
 mod models;
+mod order;
 mod watch;
 
+pub use order::order_time;
 pub use watch::watch_many;
 
 use crate::root;
@@ -32,13 +34,15 @@ pub enum Part {
     Forges,
     /// Many pull requests watched at once
     Watch,
+    /// The order in which a thousand pull requests are merged
+    Order,
     /// A change of 200,000 lines
     Large,
 }
 
 pub fn run(only: Option<Part>) -> Result<()> {
-    // Watching is measured in a process of ours.
-    if only != Some(Part::Watch) {
+    // Watching and ordering are measured in processes of ours.
+    if !matches!(only, Some(Part::Watch | Part::Order)) {
         crate::run("cargo", &["build", "--release", "--quiet", "-p", "tribunal"])?;
     }
     let binary = root().join("target/release/tribunal");
@@ -57,6 +61,9 @@ pub fn run(only: Option<Part>) -> Result<()> {
     }
     if wanted(Part::Watch) {
         figures.extend(watch::figures()?);
+    }
+    if wanted(Part::Order) {
+        figures.extend(order::figures()?);
     }
     if wanted(Part::Large) {
         figures.extend(large_figures(&binary, work.path())?);

@@ -34,6 +34,9 @@ enum Task {
     /// Used by `bench`: milliseconds to parse and anchor a repository's large diff
     #[command(hide = true)]
     ParseTime { repository: PathBuf },
+    /// Used by `bench`: milliseconds to put a large batch in order
+    #[command(hide = true)]
+    OrderTime,
     /// Used by `bench`: watches many pull requests of one project
     #[command(hide = true)]
     WatchMany { origin: String, token: String },
@@ -73,6 +76,7 @@ fn main() -> Result<()> {
         Task::Test => test::run(),
         Task::Bench { only } => bench::run(only),
         Task::ParseTime { repository } => bench::parse_time(&repository).map(|time| println!("{time}")),
+        Task::OrderTime => bench::order_time().map(|time| println!("{time}")),
         Task::WatchMany { origin, token } => bench::watch_many(&origin, &token),
         Task::Peers { web: false } => peers::run(),
         Task::Peers { web: true } => peers::gitea::build_web(),

@@ -12,5 +12,3 @@ pub mod load;
 mod old;
 pub mod scan;
 mod suppress;
-
-pub use checks::conflict_markers::marked as conflict_markers;

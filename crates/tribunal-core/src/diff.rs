@@ -2,6 +2,7 @@
 
 pub mod apply;
 pub mod change;
+pub mod conflict;
 pub mod language;
 pub mod parse;
 pub mod prefix;

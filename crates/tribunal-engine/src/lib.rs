@@ -4,6 +4,7 @@
 pub mod effects;
 pub mod host;
 pub mod local_book;
+pub mod merging;
 pub mod one_pull;
 pub mod remediate;
 pub mod settle;

@@ -12,6 +12,7 @@ mod logs;
 mod merge;
 mod read;
 mod review;
+mod rules;
 mod session;
 mod shapes;
 mod talk;

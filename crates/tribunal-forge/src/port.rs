@@ -6,8 +6,9 @@
 
 use async_trait::async_trait;
 use tribunal_core::ids::Sha;
+use tribunal_core::merge::epic::belongs;
 use tribunal_core::pull::capability::Capabilities;
-use tribunal_core::pull::facts::{Account, Check, Issue, MergeOrder, Permission, Pull, PullFilter};
+use tribunal_core::pull::facts::{Account, BaseRules, Check, Issue, MergeOrder, Permission, Pull, PullFilter};
 use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::pull::place::Project;
 use tribunal_core::pull::talk::{
@@ -99,13 +100,27 @@ pub trait Merge: Send + Sync {
     /// Refused when the head is not the one that the order names.
     async fn merge(&self, number: u64, order: &MergeOrder) -> Answered<()>;
     async fn update_branch(&self, number: u64, head: &Sha) -> Answered<()>;
+    /// What the forge asks of a merge into a branch. What this token may not see is unknown, and never "nothing".
+    async fn base_rules(&self, branch: &str) -> Answered<BaseRules>;
     async fn close(&self, number: u64) -> Answered<()>;
 }
 
 #[async_trait]
-pub trait Issues: Send + Sync {
+pub trait Issues: Discuss {
     async fn issue(&self, number: u64) -> Answered<Issue>;
     async fn find_issues(&self, words: &str) -> Answered<Vec<Issue>>;
+    /// The issues, open and closed, that belong to a larger one: because they say so with the keyword, or because the forge does.
+    async fn issue_children(&self, number: u64, keyword: &str) -> Answered<Vec<Issue>> {
+        let found = self.find_issues(&format!("#{number}")).await?;
+        Ok(found.into_iter().filter(|issue| issue.number != number && belongs(&issue.body, keyword, number)).collect())
+    }
+    /// Every page, oldest first. On most forges an issue is talked about as a pull request is.
+    async fn issue_comments(&self, number: u64) -> Answered<Vec<Comment>> {
+        self.comments(number).await
+    }
+    async fn comment_on_issue(&self, number: u64, body: &str) -> Answered<()> {
+        self.comment(number, body).await.map(drop)
+    }
     async fn create_issue(&self, issue: &NewIssue) -> Answered<Issue>;
     async fn close_issue(&self, number: u64) -> Answered<()>;
     /// Adds a label to an issue or a pull request; an unknown label is made.

@@ -4,6 +4,7 @@ pub mod loops;
 pub mod pr;
 pub mod settle;
 pub mod sweep;
+pub mod why;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -68,6 +69,9 @@ pub enum Command {
     /// Settle the tasks of a plan: a verdict on each pull request, one refinement, then merge or a person
     #[command(after_help = settle::EXIT_CODES)]
     Settle(Box<settle::SettleArgs>),
+    /// Say what keeps pull requests from being merged, condition by condition
+    #[command(after_help = why::EXIT_CODES)]
+    Why(why::WhyArgs),
     /// Pull requests and issues of this repository, without a server
     #[command(after_help = pr::EXIT_CODES)]
     Pr {

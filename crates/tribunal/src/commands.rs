@@ -21,6 +21,7 @@ mod settle;
 mod spend;
 mod sweep;
 mod trust;
+mod why;
 
 use crate::cli::{AgentsCommand, Cli, Colour, Command, ConfigCommand};
 use crate::situation::{Situation, exit};
@@ -45,6 +46,7 @@ pub fn dispatch(cli: Cli) -> Result<u8, Situation> {
         Command::Sweep(args) => block_on(sweep::run(&args, quiet)),
         Command::Gate { command } => block_on(gate::run(&command, quiet)),
         Command::Settle(args) => block_on(settle::run(&args, quiet)),
+        Command::Why(args) => block_on(why::run(&args, quiet)),
         Command::Pr { command } => pr::run(*command, quiet),
         Command::History { limit, format } => block_on(history::list(limit, format)),
         Command::Show { run, output } => block_on(history::show(&run, &output)),

@@ -1,4 +1,4 @@
-//! `tribunal review PR`, `watch`, `respond`, `await` and `sweep`, run as a person would run it, on every forge: a real Gitea server, the fakes, and a plain repository.
+//! `tribunal review PR`, `watch`, `respond`, `await`, `sweep` and `why`, run as a person would run it, on every forge: a real Gitea server, the fakes, and a plain repository.
 
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
@@ -57,6 +57,15 @@ mod forges {
                 a_loop_keeps_books,
                 one_is_watched,
                 the_lock_is_taken,
+                why_before_a_review,
+                why_behind_others,
+                why_after_a_review,
+                why_people_are_in_the_way,
+                why_the_base_asks_for_more,
+                why_of_all_and_of_nothing,
+                a_merge_is_made_once,
+                a_push_lapses_a_clearance,
+                the_rest_is_brought_up_to_date,
             );
         };
         ($town:ident: $($name:ident),* $(,)?) => {
@@ -75,6 +84,7 @@ mod forges {
     mod gitlab;
     mod local;
     mod loops;
+    mod merging;
     mod story;
     mod sweeps;
     mod town;
@@ -88,6 +98,8 @@ mod forges {
         pub use super::loops::remedies::*;
         pub use super::loops::safety::*;
         pub use super::loops::sources::*;
+        pub use super::merging::landing::*;
+        pub use super::merging::why::*;
         pub use super::story::*;
         pub use super::sweeps::fleet::*;
         pub use super::sweeps::questions::*;

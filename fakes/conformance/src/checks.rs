@@ -28,7 +28,14 @@ macro_rules! listed {
 
 listed! {
     people: everybody_is_somebody, rights_are_told_apart, a_merge_makes_a_contributor;
-    merge: another_head_is_not_merged, a_merge_carries_its_words, a_branch_is_brought_up_to_date;
+    merge:
+        another_head_is_not_merged,
+        a_merge_carries_its_words,
+        a_merge_without_words_has_the_usual_ones,
+        a_branch_is_brought_up_to_date,
+        a_conflict_is_not_brought_up_to_date,
+        a_base_says_what_it_asks_for,
+        a_merge_closes_its_issues;
     facts:
         a_pull_is_read_whole,
         an_unknown_pull_is_not_found,
@@ -56,7 +63,11 @@ listed! {
         a_later_head_does_not_mix_threads,
         a_thread_outlives_its_line;
     statuses: the_latest_of_each_name_counts, many_statuses_are_all_there, a_failed_job_leaves_its_log;
-    issues: an_issue_is_made_found_and_closed, labels_are_put_on_and_taken_off, reactions_are_counted_by_person;
+    issues:
+        an_issue_is_made_found_and_closed,
+        an_issue_is_talked_about,
+        parts_of_an_issue_are_found,
+        labels_are_put_on_and_taken_off, reactions_are_counted_by_person;
     abilities:
         a_review_and_its_comments_are_one,
         what_has_no_line_is_not_lost,

@@ -86,6 +86,13 @@ pub trait Stage: Send + Sync {
         None
     }
 
+    /// Has a branch ask for so many approvals and for this check before anything is merged into it; with nothing, for nothing again.
+    /// `false`: here nobody can.
+    async fn protect(&self, branch: &str, wanted: Option<(u32, &str)>) -> bool {
+        let _ = (branch, wanted);
+        false
+    }
+
     /// Many comments of the author, by whatever way is quick.
     async fn seed_comments(&self, number: u64, count: usize) {
         let author = self.forge_as(Who::Author);

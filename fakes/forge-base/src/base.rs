@@ -5,6 +5,7 @@ use crate::faults::{Fault, Faults};
 use crate::git::Repository;
 use crate::log::Log;
 use crate::people::{Level, People, User};
+use crate::protection::Protection;
 use crate::wire::Request;
 use std::collections::BTreeMap;
 
@@ -27,6 +28,8 @@ pub struct Base<F> {
     pub log: Log,
     projects: BTreeMap<String, Project>,
     renamed: BTreeMap<String, String>,
+    /// By project and branch.
+    protections: BTreeMap<(u64, String), Protection>,
     folder: tempfile::TempDir,
 }
 
@@ -41,6 +44,7 @@ impl<F: Fault> Base<F> {
             log: Log::default(),
             projects: BTreeMap::new(),
             renamed: BTreeMap::new(),
+            protections: BTreeMap::new(),
             folder: tempfile::tempdir().expect("a folder for repositories"),
         }
     }
@@ -93,6 +97,20 @@ impl<F: Fault> Base<F> {
 
     pub fn repository(&self, path: &str) -> Repository {
         self.project(path).map(|project| project.repository.clone()).expect("a project of this name")
+    }
+
+    /// Protects a branch, or stops protecting it.
+    pub fn protect(&mut self, path: &str, branch: &str, protection: Option<Protection>) {
+        let Some(id) = self.project(path).map(|project| project.id) else { return };
+        let key = (id, branch.to_owned());
+        match protection {
+            Some(protection) => self.protections.insert(key, protection),
+            None => self.protections.remove(&key),
+        };
+    }
+
+    pub fn protection(&self, path: &str, branch: &str) -> Option<&Protection> {
+        self.protections.get(&(self.project(path)?.id, branch.to_owned()))
     }
 
     /// Brings the commit of another project's branch here and points a reference at it: how a forge shows the head of a fork.

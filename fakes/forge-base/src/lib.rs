@@ -11,6 +11,7 @@ mod git_http;
 mod log;
 mod paging;
 mod people;
+mod protection;
 mod server;
 mod wire;
 
@@ -22,5 +23,6 @@ pub use git::{Change, MergeWay, Repository};
 pub use log::{Entry, Log};
 pub use paging::{Paged, page};
 pub use people::{Kind, Level, People, Token, User};
+pub use protection::{Protection, closing};
 pub use server::{Server, Site};
 pub use wire::{Fate, Reply, Request};

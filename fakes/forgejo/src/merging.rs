@@ -3,8 +3,8 @@
 use crate::call::{Call, forbidden, not_found, refuse};
 use crate::pulls::catch_up;
 use crate::shape::is_draft;
-use crate::state::{Quirk, State};
-use fake_forge_base::{Level, MergeWay, Reply};
+use crate::state::{Pull, Quirk, ReviewKind, State, Status};
+use fake_forge_base::{Level, MergeWay, Reply, closing};
 
 type Key = (u64, u64);
 
@@ -36,17 +36,47 @@ pub fn merge(state: &mut State, call: &mut Call<'_>, key: Key) -> Reply {
     if call.text("head_commit_id").is_some_and(|sha| !sha.is_empty() && sha != pull.head) {
         return refuse(409, "head out of date");
     }
-    let title = call.text("MergeTitleField").unwrap_or_else(|| format!("Merge pull request '{}'", issue.title));
+    if let Some(message) = missing(&state.statuses, call, pull) {
+        return refuse(405, &message);
+    }
+    let title = call
+        .text("MergeTitleField")
+        .filter(|title| !title.is_empty())
+        .unwrap_or_else(|| format!("Merge pull request '{}'", issue.title));
     let message = format!("{title}\n\n{}", call.text("MergeMessageField").unwrap_or_default());
     match call.repository().merge(&pull.base_branch, &pull.head, way, message.trim()) {
         Some(commit) => {
             pull.merged = Some(commit);
             issue.open = false;
             issue.updated_at = call.base.clock.tick();
+            let linked = if pull.base_branch == "main" { closing(&issue.body) } else { Vec::new() };
+            for number in linked {
+                if let Some(issue) = state.issues.get_mut(&(key.0, number)).filter(|issue| issue.pull.is_none()) {
+                    issue.open = false;
+                }
+            }
             Reply::empty(200)
         }
         None => refuse(409, "merge conflict"),
     }
+}
+
+/// What the protection of the base asks for and is not there.
+fn missing(statuses: &[Status], call: &Call<'_>, pull: &Pull) -> Option<String> {
+    let protection = call.base.protection(&call.path, &pull.base_branch)?;
+    let mut approved: Vec<u64> = Vec::new();
+    for review in pull.reviews.iter().filter(|review| matches!(review.kind, ReviewKind::Approved | ReviewKind::RequestChanges)) {
+        approved.retain(|author| *author != review.author.id);
+        approved.extend((review.kind == ReviewKind::Approved).then_some(review.author.id));
+    }
+    if approved.len() < protection.approvals as usize {
+        return Some("Does not have enough approvals".into());
+    }
+    let green = |name: &String| {
+        let last = statuses.iter().rfind(|status| status.sha == pull.head && status.context == *name);
+        last.is_some_and(|status| status.state == "success")
+    };
+    protection.checks.iter().any(|name| !green(name)).then(|| "Not all required status checks successful".into())
 }
 
 /// Merges the base into the branch, or puts the branch on top of it.

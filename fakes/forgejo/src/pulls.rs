@@ -9,11 +9,19 @@ use std::collections::BTreeSet;
 
 type Key = (u64, u64);
 
+/// Everybody who sees a branch sees what protects it.
 pub fn branch(call: &Call<'_>, name: &str) -> Reply {
-    match call.repository().rev(&format!("refs/heads/{name}")) {
-        Some(sha) => Reply::json(200, &json!({ "name": name, "commit": { "id": sha }, "protected": false })),
-        None => not_found(),
+    let Some(sha) = call.repository().rev(&format!("refs/heads/{name}")) else { return not_found() };
+    let mut shape =
+        json!({ "name": name, "commit": { "id": sha }, "protected": false, "user_can_push": true, "user_can_merge": true });
+    if let Some(protection) = call.base.protection(&call.path, name) {
+        shape["protected"] = true.into();
+        shape["required_approvals"] = protection.approvals.into();
+        shape["enable_status_check"] = (!protection.checks.is_empty()).into();
+        shape["status_check_contexts"] = json!(protection.checks);
+        shape["user_can_merge"] = (call.level() >= Level::Write).into();
     }
+    Reply::json(200, &shape)
 }
 
 pub fn list(state: &State, call: &Call<'_>) -> Reply {

@@ -34,7 +34,7 @@ impl GiteaStage {
     /// Puts a label on the branch's pull request, once the server has seen its new head.
     async fn label(&self, branch: &str, head: &Sha, label: &str) {
         let forge = self.forge_as(Who::Maintainer);
-        let filter = PullFilter { head_branch: Some(branch.to_owned()), label: None, all_states: false };
+        let filter = PullFilter { head_branch: Some(branch.to_owned()), ..PullFilter::default() };
         for _ in 0..200 {
             let pulls = forge.pulls(&filter).await.expect("pull requests");
             if let Some(pull) = pulls.iter().find(|pull| pull.head.sha == *head) {
@@ -83,6 +83,22 @@ impl Stage for GiteaStage {
     }
 
     /// A review without a word on what it is stays a draft.
+    async fn protect(&self, branch: &str, wanted: Option<(u32, &str)>) -> bool {
+        match wanted {
+            Some((approvals, check)) => {
+                let rules = json!({
+                    "required_approvals": approvals, "enable_status_check": true, "status_check_contexts": [check],
+                });
+                self.peer.protect(&self.path, branch, rules).await;
+            }
+            None => {
+                let path = format!("/repos/{}/branch_protections/{branch}", self.path);
+                self.peer.api(MAINTAINER, Method::DELETE, &path, None).await;
+            }
+        }
+        true
+    }
+
     async fn leave_pending(&self, number: u64, path: &str, line: u32, body: &str) -> bool {
         let comments = json!([{ "path": path, "body": body, "new_position": line }]);
         let review = json!({ "body": "half a review", "comments": comments });

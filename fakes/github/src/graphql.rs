@@ -50,6 +50,8 @@ fn decide(site: &mut Site, base: &mut Base, document: &str, variables: &Value, c
         set_resolved(site, base, variables, caller, "resolveReviewThread", true)
     } else if asks("addPullRequestReviewThread") {
         add_thread(site, base, variables, caller)
+    } else if asks("refUpdateRule") {
+        protection(base, variables, caller)
     } else if asks("statusCheckRollup") {
         checks(site, base, variables, caller)
     } else if asks("reviewThreads") {
@@ -200,6 +202,15 @@ fn add_thread(site: &mut Site, base: &mut Base, variables: &Value, caller: &Call
     }
     let shown = json!({ "id": format!("PRRT_{thread}"), "line": stored.line });
     said(json!({ "addPullRequestReviewThread": { "thread": shown } }))
+}
+
+fn protection(base: &Base, variables: &Value, caller: &Caller) -> Reply {
+    let Some((_, path)) = seen(base, variables, caller) else { return no_repository() };
+    let branch = variables["branch"].as_str().and_then(|name| name.strip_prefix("refs/heads/")).unwrap_or_default();
+    if base.repository(&path).rev(&format!("refs/heads/{branch}")).is_none() {
+        return said(json!({ "repository": { "ref": null } }));
+    }
+    said(json!({ "repository": { "ref": { "refUpdateRule": crate::rules::update_rule(base, &path, branch) } } }))
 }
 
 fn checks(site: &Site, base: &Base, variables: &Value, caller: &Caller) -> Reply {

@@ -99,6 +99,24 @@ pub fn remove_label(site: &mut Site, base: &mut Base, visit: &Visit<'_>, key: Ke
     labels(site, base, visit, key)
 }
 
+pub fn sub_issues(site: &Site, base: &Base, visit: &Visit<'_>, key: Key) -> Answered {
+    known(site, key)?;
+    let below = site.world.sub_issues.iter().filter(|(parent, _)| *parent == key);
+    Ok(paged(base, visit.request, below.map(|(_, child)| view::issue(site, base, *child)).collect()))
+}
+
+/// By id, not by number.
+pub fn add_sub_issue(site: &mut Site, base: &Base, visit: &Visit<'_>, key: Key) -> Answered {
+    known(site, key)?;
+    visit.may(base, Level::Triage, "issues=write")?;
+    let wanted = visit.body["sub_issue_id"].as_u64();
+    let Some(child) = site.world.issues.iter().find(|(_, issue)| Some(issue.id) == wanted).map(|(key, _)| *key) else {
+        return Err(refuse(404, "Not Found"));
+    };
+    site.world.sub_issues.insert((key, child));
+    Ok(Reply::json(201, &view::issue(site, base, key)))
+}
+
 pub fn permission(base: &Base, visit: &Visit<'_>, login: &str) -> Answered {
     visit.may(base, Level::Write, "metadata=read")?;
     let Some(user) = base.people.by_login(login).filter(|user| user.kind == fake_forge_base::Kind::Person) else {

@@ -12,6 +12,7 @@ mod model;
 mod pulls;
 mod reviews;
 mod route;
+mod rules;
 mod site;
 mod talk;
 mod view;

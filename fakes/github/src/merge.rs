@@ -6,7 +6,7 @@ use crate::pulls::known;
 use crate::route::{Visit, invalid, refuse, unprocessable};
 use crate::site::{Quirk, Site};
 use crate::view;
-use fake_forge_base::{Level, MergeWay, Reply};
+use fake_forge_base::{Level, MergeWay, Reply, closing};
 use serde_json::json;
 
 type Answered = Result<Reply, Reply>;
@@ -69,6 +69,9 @@ pub fn merge(site: &mut Site, base: &mut Base, visit: &Visit<'_>, key: Key) -> A
     if visit.body["sha"].as_str().is_some_and(|sha| sha != pull.head_sha) {
         return Err(refuse(409, "Head branch was modified. Review and try the merge again."));
     }
+    if let Some(message) = crate::rules::missing(site, base, key) {
+        return Err(refuse(405, &message));
+    }
     let way = match visit.body["merge_method"].as_str() {
         Some("squash") => MergeWay::Squash,
         Some("rebase") => MergeWay::Rebase,
@@ -85,7 +88,17 @@ pub fn merge(site: &mut Site, base: &mut Base, visit: &Visit<'_>, key: Key) -> A
     let pull = site.world.pulls.get_mut(&key).expect("the pull");
     (pull.merged_at, pull.base_sha) = (Some(now.clone()), before);
     let issue = site.world.issues.get_mut(&key).expect("the pull");
-    (issue.open, issue.closed_at, issue.updated_at) = (false, Some(now.clone()), now);
+    let (linked, into_main) = (closing(&issue.body), site.world.pulls[&key].base_branch == "main");
+    let issue = site.world.issues.get_mut(&key).expect("the pull");
+    (issue.open, issue.closed_at, issue.updated_at) = (false, Some(now.clone()), now.clone());
+    // Only what reaches the default branch closes anything, and only issues.
+    for number in linked.into_iter().filter(|_| into_main) {
+        let other = (key.0, number);
+        let is_issue = !site.world.pulls.contains_key(&other);
+        if let Some(issue) = site.world.issues.get_mut(&other).filter(|issue| issue.open && is_issue) {
+            (issue.open, issue.closed_at, issue.updated_at) = (false, Some(now.clone()), now.clone());
+        }
+    }
     site.follow(base, &visit.project);
     Ok(Reply::json(200, &json!({ "sha": merged, "merged": true, "message": "Pull Request successfully merged" })))
 }
@@ -103,7 +116,7 @@ pub fn update_branch(site: &mut Site, base: &mut Base, visit: &Visit<'_>, key: K
     base.bring(&visit.project, &from, &head_project, "refs/fake/base");
     let message = format!("Merge branch '{}' into {}", pull.base_branch, pull.head_branch);
     if repository.merge(&pull.head_branch, &from, MergeWay::Merge, &message).is_none() {
-        return Err(unprocessable("merge conflict between base and head"));
+        return Err(invalid("PullRequest", "base", "merge conflict between base and head"));
     }
     repository.delete_ref("refs/fake/base");
     site.follow(base, &head_project);

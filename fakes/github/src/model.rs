@@ -158,6 +158,8 @@ pub struct Liking {
 pub struct World {
     pub pulls: BTreeMap<Key, Pull>,
     pub issues: BTreeMap<Key, Issue>,
+    /// Parent and child.
+    pub sub_issues: BTreeSet<(Key, Key)>,
     pub comments: Vec<Comment>,
     pub reviews: Vec<Review>,
     pub threads: Vec<Thread>,

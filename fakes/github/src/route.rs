@@ -2,7 +2,7 @@
 
 use crate::gate::{self, Caller};
 use crate::site::Site;
-use crate::{Base, app, checks, graphql, issues, merge, pulls, reviews, talk};
+use crate::{Base, app, checks, graphql, issues, merge, pulls, reviews, rules, talk};
 use fake_forge_base::{Level, Reply, Request, page};
 use serde_json::{Value, json};
 
@@ -123,7 +123,11 @@ fn within(site: &mut Site, base: &mut Base, visit: &Visit<'_>, path: &[&str]) ->
     let number = |text: &str| text.parse::<u64>().ok();
     let id = visit.project_id;
     Some(match (visit.request.method.as_str(), path) {
-        ("GET", []) => Ok(Reply::json(200, &crate::view::whole_repository(base, &visit.project))),
+        ("GET", []) => {
+            let may_write = visit.may(base, Level::Write, "contents=write").is_ok();
+            Ok(Reply::json(200, &crate::view::whole_repository(base, &visit.project, may_write)))
+        }
+        ("GET", ["rules", "branches", branch]) => rules::of_branch(base, visit, branch),
         ("GET", ["pulls"]) => pulls::list(site, base, visit),
         ("POST", ["pulls"]) => merge::open(site, base, visit),
         ("GET", ["pulls", n]) => pulls::one(site, base, visit, (id, number(n)?)),
@@ -144,6 +148,8 @@ fn within(site: &mut Site, base: &mut Base, visit: &Visit<'_>, path: &[&str]) ->
         ("POST", ["issues"]) => issues::create(site, base, visit),
         ("GET", ["issues", n]) => issues::one(site, base, (id, number(n)?)),
         ("PATCH", ["issues", n]) => issues::edit(site, base, visit, (id, number(n)?)),
+        ("GET", ["issues", n, "sub_issues"]) => issues::sub_issues(site, base, visit, (id, number(n)?)),
+        ("POST", ["issues", n, "sub_issues"]) => issues::add_sub_issue(site, base, visit, (id, number(n)?)),
         ("GET", ["issues", n, "labels"]) => issues::labels(site, base, visit, (id, number(n)?)),
         ("POST", ["issues", n, "labels"]) => issues::add_labels(site, base, visit, (id, number(n)?)),
         ("DELETE", ["issues", n, "labels", label]) => issues::remove_label(site, base, visit, (id, number(n)?), label),

@@ -130,6 +130,7 @@ pub fn pull(site: &Site, base: &Base, key: Key, unknown: bool) -> Value {
         (true, ..) => (Value::Null, "unknown"),
         (false, true, _) => (json!(false), "dirty"),
         (false, false, true) => (json!(true), "draft"),
+        (false, false, false) if crate::rules::missing(site, base, key).is_some() => (json!(true), "blocked"),
         (false, false, false) => (json!(true), "clean"),
     };
     let count = |of: fn(&fake_forge_base::FileDiff) -> usize| diff.files.iter().map(of).sum::<usize>();

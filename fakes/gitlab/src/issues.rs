@@ -1,8 +1,9 @@
 //! Issues, which are numbered apart from merge requests.
 
 use crate::call::{Call, forbidden, missing, not_found};
+use crate::notes::new_note;
 use crate::shape;
-use crate::state::{Issue, State};
+use crate::state::{Issue, NoteKind, State};
 use fake_forge_base::{Level, Reply};
 
 pub fn answer(state: &mut State, call: &mut Call<'_>, rest: &[&str]) -> Option<Reply> {
@@ -20,6 +21,12 @@ pub fn answer(state: &mut State, call: &mut Call<'_>, rest: &[&str]) -> Option<R
                 change(call, issue);
             }
             Reply::json(200, &shape::issue(call, issue))
+        }
+        ("GET" | "POST", [number, "notes"]) => {
+            let number: u64 = number.parse().ok()?;
+            let found = state.issues.iter_mut().find(|issue| issue.project == call.project && issue.iid == number);
+            let Some(issue) = found else { return Some(not_found("Issue")) };
+            notes(call, issue)
         }
         _ => return None,
     })
@@ -41,10 +48,27 @@ fn create(state: &mut State, call: &mut Call<'_>) -> Reply {
     let iid = state.issues.iter().filter(|issue| issue.project == call.project).count() as u64 + 1;
     let (id, description) = (call.base.ids.fresh(), call.text("description").unwrap_or_default());
     let labels = split(&call.text("labels").unwrap_or_default());
-    let issue = Issue { id, iid, project: call.project, title, description, author: call.user(), open: true, labels };
+    let issue =
+        Issue { id, iid, project: call.project, title, description, author: call.user(), open: true, labels, notes: Vec::new() };
     let reply = Reply::json(201, &shape::issue(call, &issue));
     state.issues.push(issue);
     reply
+}
+
+/// Newest first unless asked otherwise.
+fn notes(call: &mut Call<'_>, issue: &mut Issue) -> Reply {
+    if call.request.method == "POST" {
+        let Some(body) = call.text("body") else { return missing("body") };
+        let note = new_note(call, NoteKind::Plain, body, None);
+        let reply = Reply::json(201, &shape::issue_note(call, issue, &note));
+        issue.notes.push(note);
+        return reply;
+    }
+    let mut shown: Vec<_> = issue.notes.iter().map(|note| shape::issue_note(call, issue, note)).collect();
+    if call.request.query_value("sort").as_deref() != Some("asc") {
+        shown.reverse();
+    }
+    call.paged(shown)
 }
 
 fn change(call: &Call<'_>, issue: &mut Issue) {

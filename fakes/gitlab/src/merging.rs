@@ -4,7 +4,7 @@ use crate::call::{Call, forbidden, refuse, unauthorized};
 use crate::requests::{catch_up, said_by_itself, status};
 use crate::shape;
 use crate::state::{Condition, MergeRequest, Quirk, State};
-use fake_forge_base::{Level, MergeWay, Reply};
+use fake_forge_base::{Level, MergeWay, Reply, closing};
 use serde_json::{Value, json};
 
 type Key = (u64, u64);
@@ -38,6 +38,7 @@ pub fn approve(state: &mut State, call: &mut Call<'_>, key: Key) -> Reply {
     let now = call.base.clock.tick();
     let user = call.user();
     request.discussions.push(said_by_itself(call.base, &user, "approved this merge request", &now));
+    request.asking.remove(&user.id);
     request.approvals.push((user, now));
     Reply::json(201, &shaped(call, request))
 }
@@ -69,7 +70,11 @@ pub fn merge(state: &mut State, call: &mut Call<'_>, key: Key) -> Reply {
     let Some(commit) = merged else { return refuse(422, "Branch cannot be merged") };
     request.condition = Condition::Merged;
     request.updated_at = call.base.clock.tick();
+    let linked = if request.target_branch == "main" { closing(&request.description) } else { Vec::new() };
     let mut shape = shape::request(call, &request.clone(), "not_open");
+    for issue in state.issues.iter_mut().filter(|issue| issue.project == key.0 && linked.contains(&issue.iid)) {
+        issue.open = false;
+    }
     shape["merge_commit_sha"] = commit.into();
     Reply::json(200, &shape)
 }

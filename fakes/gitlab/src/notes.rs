@@ -58,6 +58,16 @@ pub fn too_fast(call: &mut Call<'_>) -> Option<Reply> {
 
 fn create(call: &mut Call<'_>, request: &mut MergeRequest) -> Reply {
     let Some(body) = call.text("body") else { return missing("body") };
+    // A note that is nothing but a command is obeyed, and is no note.
+    if body.trim() == "/request_changes" {
+        let (user, now) = (call.user(), call.base.clock.tick());
+        request.approvals.retain(|(by, _)| by.id != user.id);
+        request.asking.insert(user.id, now);
+        return Reply::json(
+            202,
+            &json!({ "commands_changes": {}, "summary": ["Changes requested to the current merge request."] }),
+        );
+    }
     if let Some(refusal) = too_fast(call) {
         return refusal;
     }

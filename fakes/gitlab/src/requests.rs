@@ -7,6 +7,7 @@ use crate::shape;
 use crate::state::{Condition, Discussion, MergeRequest, Note, NoteKind, Quirk, State, Version};
 use fake_forge_base::{Base, Fault, Level, Reply, User};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 type Key = (u64, u64);
 
@@ -20,9 +21,21 @@ pub fn project(state: &State, call: &Call<'_>) -> Reply {
             "default_branch": "main",
             "visibility": if private { "private" } else { "public" },
             "merge_method": state.rules.merge_method,
+            "squash_option": state.rules.squash_option,
+            "only_allow_merge_if_pipeline_succeeds": state.rules.pipeline_must_succeed,
             "web_url": format!("{}/{}", call.base.url, call.path),
         }),
     )
+}
+
+/// The rule that counts for every branch. Where approvals are not part of this GitLab there is no such page.
+pub fn approval_rules(state: &State, call: &mut Call<'_>) -> Reply {
+    match state.rules.approvals {
+        None => refuse(404, "404 Not Found"),
+        Some(wanted) => call.paged(vec![json!({
+            "id": 1, "name": "All Members", "rule_type": "any_approver", "approvals_required": wanted, "protected_branches": [],
+        })]),
+    }
 }
 
 pub fn branch(call: &Call<'_>, name: &str) -> Reply {
@@ -108,6 +121,7 @@ pub fn create(state: &mut State, call: &mut Call<'_>) -> Reply {
         condition: Condition::Opened,
         labels: Vec::new(),
         reviewers: Vec::new(),
+        asking: BTreeMap::new(),
         created_at: now.clone(),
         updated_at: now,
         versions: Vec::new(),
@@ -147,6 +161,20 @@ pub fn update(state: &mut State, call: &mut Call<'_>, key: Key) -> Reply {
     request.updated_at = call.base.clock.tick();
     let request = request.clone();
     Reply::json(200, &shape::request(call, &request, status(call.base, &request)))
+}
+
+/// Everybody who reviews, with how far they are.
+pub fn reviewers(state: &State, call: &mut Call<'_>, key: Key) -> Reply {
+    let request = &state.requests[&key];
+    let asked =
+        request.reviewers.iter().filter(|id| !request.asking.contains_key(id)).map(|id| (*id, "unreviewed", &request.created_at));
+    let asking = request.asking.iter().map(|(id, since)| (*id, "requested_changes", since));
+    let shown = asked.chain(asking).filter_map(|(id, word, since)| {
+        let user = call.base.people.by_id(id)?;
+        Some(json!({ "user": shape::user(&call.base.url, user), "state": word, "created_at": since }))
+    });
+    let shown = shown.collect();
+    call.paged(shown)
 }
 
 pub fn versions(state: &State, call: &mut Call<'_>, key: Key) -> Reply {

@@ -141,6 +141,25 @@ pub fn award(url: &str, award: &Award) -> Value {
     json!({ "id": award.id, "name": award.name, "user": user(url, &award.user), "awardable_type": "Note" })
 }
 
+pub fn issue_note(call: &Call<'_>, issue: &Issue, note: &Note) -> Value {
+    json!({
+        "id": note.id,
+        "type": null,
+        "body": note.body,
+        "author": user(&call.base.url, &note.author),
+        "created_at": note.created_at,
+        "updated_at": note.updated_at,
+        "system": false,
+        "noteable_id": issue.id,
+        "noteable_type": "Issue",
+        "noteable_iid": issue.iid,
+        "project_id": issue.project,
+        "resolvable": false,
+        "confidential": false,
+        "internal": false,
+    })
+}
+
 pub fn issue(call: &Call<'_>, issue: &Issue) -> Value {
     json!({
         "id": issue.id,

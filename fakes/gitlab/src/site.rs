@@ -96,6 +96,7 @@ impl GitLab {
         let method = call.request.method.clone();
         match (method.as_str(), rest) {
             ("GET", []) => Some(requests::project(state, call)),
+            ("GET", ["approval_rules"]) => Some(requests::approval_rules(state, call)),
             ("GET", ["members", "all", id]) => Some(people::member(call, id)),
             ("GET", ["repository", "branches", name]) => Some(requests::branch(call, name)),
             ("GET", ["repository", "commits", sha, "statuses"]) => Some(statuses::list(state, call, sha)),
@@ -120,6 +121,7 @@ fn of_request(state: &mut State, call: &mut Call<'_>, key: (u64, u64), method: &
     Some(match (method, rest) {
         ("GET", []) => requests::show(state, call, key),
         ("PUT", []) => requests::update(state, call, key),
+        ("GET", ["reviewers"]) => requests::reviewers(state, call, key),
         ("GET", ["versions"]) => requests::versions(state, call, key),
         ("GET", ["versions", id]) => requests::version(state, call, key, id),
         ("PUT", ["merge"]) => merging::merge(state, call, key),

@@ -37,13 +37,26 @@ pub struct Rules {
     pub require_sha: bool,
     /// `merge`, `rebase_merge` or `ff`.
     pub merge_method: String,
+    /// `never`, `always`, `default_on` or `default_off`.
+    pub squash_option: String,
+    pub pipeline_must_succeed: bool,
+    /// Approvals that projects want; nothing where this GitLab has no such rules.
+    pub approvals: Option<u32>,
     /// How many looks a rebase takes.
     pub rebase_looks: u32,
 }
 
 impl Default for Rules {
     fn default() -> Self {
-        Rules { version: "19.5.0-ee".into(), require_sha: true, merge_method: "merge".into(), rebase_looks: 1 }
+        Rules {
+            version: "19.5.0-ee".into(),
+            require_sha: true,
+            merge_method: "merge".into(),
+            squash_option: "default_off".into(),
+            pipeline_must_succeed: false,
+            approvals: None,
+            rebase_looks: 1,
+        }
     }
 }
 
@@ -78,6 +91,8 @@ pub struct MergeRequest {
     pub condition: Condition,
     pub labels: Vec<String>,
     pub reviewers: Vec<u64>,
+    /// Who asks for changes, and since when.
+    pub asking: BTreeMap<u64, String>,
     pub created_at: String,
     pub updated_at: String,
     /// Oldest first; the last one is what is shown.
@@ -183,6 +198,7 @@ pub struct Issue {
     pub author: User,
     pub open: bool,
     pub labels: Vec<String>,
+    pub notes: Vec<Note>,
 }
 
 #[derive(Debug, Clone)]

@@ -8,7 +8,7 @@ mod assertions;
 mod ci_permissions;
 mod ci_script_injection;
 mod ci_untrusted_checkout;
-pub mod conflict_markers;
+mod conflict_markers;
 mod dependency_source;
 mod go_local_replace;
 mod hidden_unicode;

@@ -127,7 +127,7 @@ impl Said<'_> {
                 Mark::Answer { says: Says::Dismissed, .. } => Part::Answered,
                 Mark::Reply { says: Disposition::Declined | Disposition::Deferred | Disposition::Asked, .. } => Part::Answered,
                 Mark::Sticky { .. } | Mark::Review { .. } | Mark::Round { .. } | Mark::Verdict { .. } => Part::Aside,
-                Mark::Gate { .. } | Mark::Markers { .. } | Mark::Remains { .. } => Part::Aside,
+                Mark::Gate { .. } | Mark::Epic { .. } | Mark::Markers { .. } | Mark::Remains { .. } => Part::Aside,
             },
             // Said, so it is not said twice; but an edited claim proves no fix.
             Some(ReadMark { mark: Mark::Answer { .. } | Mark::Reply { .. }, seal: Seal::Broken }) => Part::Answered,

@@ -4,11 +4,15 @@
 use super::people::Voices;
 use crate::combine::finding::Finding;
 use crate::combine::verdict::{FailLevel, Outcome, Verdict};
+use crate::diff::change::{Change, ChangedFile};
+use crate::diff::conflict::conflicts;
+use crate::feedback::lint::Past;
 use crate::findings::scale::Priority;
 use crate::ids::{AgentName, FindingId, RepoPath, RunId, Sha};
 use crate::plan::links::Reference;
 use crate::pull::facts::{BaseRules, Check, Mergeable, PullState};
 use crate::pull::told::Told;
+use crate::remedy::patch::{FIXER, RUN};
 use crate::report::document::Document;
 use crate::report::receipt::{Receipt, SeatReceipt, SeatState};
 use serde::{Deserialize, Serialize};
@@ -51,6 +55,17 @@ pub struct Facts {
 pub struct Marker {
     pub path: RepoPath,
     pub line: u32,
+}
+
+impl Marker {
+    /// Where a change adds conflicts: the line that each begins at.
+    pub fn all_in(change: &Change) -> Vec<Marker> {
+        let of = |file: &ChangedFile| {
+            let lines = conflicts(file).into_iter().filter_map(|line| line.new_line);
+            lines.map(|line| Marker { path: file.path.clone(), line }).collect::<Vec<_>>()
+        };
+        change.files.iter().flat_map(of).collect()
+    }
 }
 
 /// A review of ours, as far as a merge asks for it.
@@ -101,6 +116,28 @@ fn answered(receipt: &Receipt) -> impl Iterator<Item = &SeatReceipt> {
 /// Rules and linters say the same thing whoever asks: they prove what they prove and no more (CF-27).
 fn is_mechanical(seat: &SeatReceipt) -> bool {
     matches!(seat.kind.as_str(), "rules" | "sarif")
+}
+
+/// The agents that commits of a branch name as their makers, and the runs that made some without saying by whom.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Makers {
+    pub agents: BTreeSet<AgentName>,
+    pub runs: BTreeSet<RunId>,
+}
+
+impl Makers {
+    pub fn of(history: &[Past]) -> Makers {
+        let mut makers = Makers::default();
+        for past in history {
+            let named = |line: &str| past.message.lines().rev().find_map(|own| own.strip_prefix(line)).map(str::trim);
+            match (named(FIXER), named(RUN)) {
+                (Some(agent), _) => drop(makers.agents.insert(agent.into())),
+                (None, Some(run)) => drop(makers.runs.insert(run.into())),
+                (None, None) => {}
+            }
+        }
+        makers
+    }
 }
 
 /// Something that must be done before.
@@ -172,5 +209,23 @@ impl Facts {
             Told::Is(gates) => gates.consent.as_ref().filter(|consent| consent.head == self.head),
             Told::Unknown(_) => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// CF-27: who fixed is read from the commits themselves.
+    #[test]
+    fn commits_name_their_makers() {
+        let past = |message: &str| Past { sha: "1".into(), parent: None, message: message.into() };
+        let makers = Makers::of(&[
+            past("By hand"),
+            past("Fix\n\nTribunal-Item: thread:1\nTribunal-Run: r1\nTribunal-Fixer: claude\n"),
+            past("Fix\n\nTribunal-Item: thread:2\nTribunal-Run: r0\n"),
+        ]);
+        assert_eq!(makers.agents, BTreeSet::from(["claude".into()]));
+        assert_eq!(makers.runs, BTreeSet::from(["r0".into()]));
     }
 }

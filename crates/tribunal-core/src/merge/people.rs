@@ -11,8 +11,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Voices {
-    /// Logins of people other than the author who approved the head.
+    /// Logins of people other than the author who approved the head, and may write here: anybody can press a button.
     pub approved: BTreeSet<String>,
+    /// Of those who approved the head, and of whom it cannot be found out whether they may.
+    #[serde(default)]
+    pub unsure: BTreeSet<String>,
     /// Of those who approved an earlier one, and have not said anything since.
     pub approved_before: BTreeSet<String>,
     /// Of those who ask for changes, at whatever head: only they, or whoever dismisses it, take it back.
@@ -30,27 +33,48 @@ pub struct OpenThread {
     pub answered: bool,
 }
 
-impl Voices {
-    pub fn of(said: &Said<'_>) -> Voices {
-        let mut last: BTreeMap<&str, &Review> = BTreeMap::new();
-        for review in said.reviews.iter().filter(|review| is_persons(said, &review.author, &review.body)) {
-            match review.state {
-                ReviewState::Approved | ReviewState::ChangesRequested | ReviewState::Dismissed => {
-                    last.insert(&review.author.id, review);
-                }
-                ReviewState::Pending | ReviewState::Commented => {}
+/// Whose approval counts: of the accounts by their ids, whether they may write; nothing where that cannot be found out.
+pub type Rights = BTreeMap<String, Option<bool>>;
+
+/// Everybody whose rights must be known.
+pub fn approvers<'a>(said: &Said<'a>) -> Vec<&'a Account> {
+    last_words(said).into_values().filter(|review| approves_head(said, review)).map(|review| &review.author).collect()
+}
+
+/// The last judgement of each person.
+fn last_words<'a>(said: &Said<'a>) -> BTreeMap<&'a str, &'a Review> {
+    let mut last: BTreeMap<&str, &Review> = BTreeMap::new();
+    for review in said.reviews.iter().filter(|review| is_persons(said, &review.author, &review.body)) {
+        match review.state {
+            ReviewState::Approved | ReviewState::ChangesRequested | ReviewState::Dismissed => {
+                last.insert(&review.author.id, review);
             }
+            ReviewState::Pending | ReviewState::Commented => {}
         }
+    }
+    last
+}
+
+/// Nobody approves what he wrote himself, where a forge lets him.
+fn approves_head(said: &Said<'_>, review: &Review) -> bool {
+    let of_head = review.commit.as_ref() == Some(&said.pull.head.sha);
+    review.state == ReviewState::Approved && of_head && !review.author.is(&said.pull.author)
+}
+
+impl Voices {
+    pub fn of(said: &Said<'_>, rights: &Rights) -> Voices {
         let mut voices = Voices { threads: open_threads(said), ..Voices::default() };
-        for review in last.into_values() {
+        for review in last_words(said).into_values() {
             let login = review.author.login.clone();
-            match review.state {
-                ReviewState::ChangesRequested => voices.asking.insert(login),
-                // Nobody approves what he wrote himself, where a forge lets him.
-                ReviewState::Approved if review.author.is(&said.pull.author) => false,
-                ReviewState::Approved if review.commit.as_ref() == Some(&said.pull.head.sha) => voices.approved.insert(login),
-                ReviewState::Approved => voices.approved_before.insert(login),
-                ReviewState::Dismissed | ReviewState::Pending | ReviewState::Commented => false,
+            let right = rights.get(&review.author.id).copied().unwrap_or(Some(false));
+            match (review.state, approves_head(said, review), right) {
+                (ReviewState::ChangesRequested, _, _) => voices.asking.insert(login),
+                (ReviewState::Approved, true, Some(true)) => voices.approved.insert(login),
+                (ReviewState::Approved, true, None) => voices.unsure.insert(login),
+                (ReviewState::Approved, true, Some(false)) => false,
+                (ReviewState::Approved, false, _) if review.author.is(&said.pull.author) => false,
+                (ReviewState::Approved, false, _) => voices.approved_before.insert(login),
+                (ReviewState::Dismissed | ReviewState::Pending | ReviewState::Commented, _, _) => false,
             };
         }
         voices
@@ -90,6 +114,17 @@ mod tests {
     use crate::feedback::samples::{Stage, bot, codex, person, reply};
     use crate::publish::marker::{Disposition, Mark};
 
+    /// Everybody may write but strangers.
+    fn voices(stage: &Stage) -> Voices {
+        let said = stage.said();
+        let right = |account: &Account| match account.login.as_str() {
+            "stranger" => Some(false),
+            "somebody" => None,
+            _ => Some(true),
+        };
+        Voices::of(&said, &approvers(&said).into_iter().map(|account| (account.id.clone(), right(account))).collect())
+    }
+
     fn logins(logins: &BTreeSet<String>) -> Vec<&str> {
         logins.iter().map(String::as_str).collect()
     }
@@ -102,10 +137,12 @@ mod tests {
             .review(&person("bob"), ReviewState::Approved, "")
             .review(&codex(), ReviewState::Approved, "")
             .review(&person("dev"), ReviewState::Approved, "my own")
+            .review(&person("stranger"), ReviewState::Approved, "nice")
+            .review(&person("somebody"), ReviewState::Approved, "nice")
             .review(&person("eve"), ReviewState::Commented, "hm");
         stage.reviews[1].commit = Some("3333333333333333333333333333333333333333".into());
-        let voices = Voices::of(&stage.said());
-        assert_eq!(logins(&voices.approved), ["ann"]);
+        let voices = voices(&stage);
+        assert_eq!((logins(&voices.approved), logins(&voices.unsure)), (vec!["ann"], vec!["somebody"]));
         assert_eq!(logins(&voices.approved_before), ["bob"]);
         assert!(voices.asking.is_empty());
     }
@@ -117,12 +154,12 @@ mod tests {
         let body = stage.marked("LGTM", &Mark::Review { head: stage.pull.head.sha.clone(), run: "run".into() });
         let me = stage.me.clone();
         stage = stage.review(&me, ReviewState::Approved, &body);
-        assert!(Voices::of(&stage.said()).approved.is_empty());
+        assert!(voices(&stage).approved.is_empty());
         stage = stage.review(&me, ReviewState::Approved, "by hand");
-        assert_eq!(logins(&Voices::of(&stage.said()).approved), ["tribunal"]);
+        assert_eq!(logins(&voices(&stage).approved), ["tribunal"]);
         stage.me = bot("tribunal");
         stage.reviews.iter_mut().for_each(|review| review.author = bot("tribunal"));
-        assert!(Voices::of(&stage.said()).approved.is_empty());
+        assert!(voices(&stage).approved.is_empty());
     }
 
     /// A wish for changes stands over later heads and later comments, until it is taken back.
@@ -132,27 +169,27 @@ mod tests {
         let mut stage =
             Stage::new().review(&ann, ReviewState::ChangesRequested, "no").review(&ann, ReviewState::Commented, "so?");
         stage.reviews[0].commit = Some("3333333333333333333333333333333333333333".into());
-        assert_eq!(logins(&Voices::of(&stage.said()).asking), ["ann"]);
+        assert_eq!(logins(&voices(&stage).asking), ["ann"]);
         let approved = stage.review(&ann, ReviewState::Approved, "yes");
-        assert!(Voices::of(&approved.said()).asking.is_empty());
+        assert!(voices(&approved).asking.is_empty());
         let dismissed = Stage::new().review(&ann, ReviewState::Dismissed, "no");
-        assert_eq!(Voices::of(&dismissed.said()), Voices::default());
+        assert_eq!(voices(&dismissed), Voices::default());
         let machine = Stage::new().review(&codex(), ReviewState::ChangesRequested, "no");
-        assert!(Voices::of(&machine.said()).asking.is_empty());
+        assert!(voices(&machine).asking.is_empty());
     }
 
     #[test]
     fn threads_of_people_are_open_until_somebody_closes_them() {
         let (ann, dev) = (person("ann"), person("dev"));
         let stage = Stage::new().thread(&[(&ann, "why?")]).thread(&[(&codex(), "P1: bug")]).thread(&[(&dev, "note to self")]);
-        let open = Voices::of(&stage.said()).threads;
+        let open = voices(&stage).threads;
         assert_eq!(open, vec![OpenThread { by: "ann".into(), path: "src/cart.rs".into(), line: Some(10), answered: false }]);
         // In a machine's thread, too.
         let joined = Stage::new().thread(&[(&codex(), "P1: bug"), (&ann, "yes, please")]);
-        assert_eq!(Voices::of(&joined.said()).threads.len(), 1);
+        assert_eq!(voices(&joined).threads.len(), 1);
         let mut closed = Stage::new().thread(&[(&ann, "why?")]);
         closed.threads[0].resolved = true;
-        assert!(Voices::of(&closed.said()).threads.is_empty());
+        assert!(voices(&closed).threads.is_empty());
     }
 
     /// What we answered and closed is open again when the person goes on.
@@ -163,14 +200,14 @@ mod tests {
         let answer = blank.marked("Fixed in 1234567.", &reply("thread:t1", "t1.1", Disposition::Fixed));
         let me = blank.me.clone();
         let mut stage = blank.thread(&[(&ann, "why?"), (&me, &answer)]);
-        assert!(Voices::of(&stage.said()).threads[0].answered);
+        assert!(voices(&stage).threads[0].answered);
         stage.threads[0].resolved = true;
         stage.threads[0].resolved_by = Some(me.clone());
-        assert!(Voices::of(&stage.said()).threads.is_empty());
+        assert!(voices(&stage).threads.is_empty());
         let mut later = Stage::new().thread(&[(&ann, "why?"), (&me, &answer), (&ann, "not at all")]);
         later.threads[0].resolved = true;
         later.threads[0].resolved_by = Some(me);
-        let open = Voices::of(&later.said()).threads;
+        let open = voices(&later).threads;
         assert_eq!(open.iter().map(|thread| thread.answered).collect::<Vec<_>>(), [false]);
     }
 }

@@ -12,7 +12,7 @@ use crate::combine::verdict::{Outcome, Verdict};
 use crate::ids::FindingId;
 use crate::plan::links::Reference;
 use crate::publish::status::CONTEXT;
-use crate::pull::facts::{CheckState, MergeMethod, Mergeable, PullState, RequiredChecks};
+use crate::pull::facts::{CheckState, MergeMethod, Mergeable, Obstacle, PullState, RequiredChecks};
 use crate::pull::told::Told;
 use proptest::prelude::*;
 use std::collections::{BTreeSet, VecDeque};
@@ -51,13 +51,14 @@ enum Axis {
     WantedByPolicy,
     Wanted,
     People,
+    Obstacle,
 }
 
-const AXES: [(Axis, u8); 29] = [
+const AXES: [(Axis, u8); 30] = [
     (Axis::State, 3),
     (Axis::Draft, 2),
     (Axis::Label, 2),
-    (Axis::Mergeable, 4),
+    (Axis::Mergeable, 5),
     (Axis::Markers, 3),
     (Axis::Dependency, 8),
     (Axis::Checks, 7),
@@ -68,7 +69,7 @@ const AXES: [(Axis, u8); 29] = [
     (Axis::Blocking, 2),
     (Axis::Looked, 3),
     (Axis::Fixers, 3),
-    (Axis::Approval, 3),
+    (Axis::Approval, 4),
     (Axis::Asking, 2),
     (Axis::Thread, 4),
     (Axis::WantedByForge, 4),
@@ -83,6 +84,7 @@ const AXES: [(Axis, u8); 29] = [
     (Axis::WantedByPolicy, 3),
     (Axis::Wanted, 3),
     (Axis::People, 2),
+    (Axis::Obstacle, 3),
 ];
 
 type World = [u8; AXES.len()];
@@ -101,7 +103,8 @@ fn facts(world: &World) -> Facts {
     facts.state = [PullState::Open, PullState::Closed, PullState::Merged][at(Axis::State) as usize];
     facts.draft = at(Axis::Draft) == 1;
     facts.labels = if at(Axis::Label) == 1 { vec!["bug".into(), "Do not merge".into()] } else { vec!["bug".into()] };
-    facts.mergeable = [Mergeable::Yes, Mergeable::Conflict, Mergeable::Blocked, Mergeable::Unknown][at(Axis::Mergeable) as usize];
+    facts.mergeable = [Mergeable::Yes, Mergeable::Conflict, Mergeable::Blocked, Mergeable::Unknown, Mergeable::Behind]
+        [at(Axis::Mergeable) as usize];
     facts.conflict_markers = match at(Axis::Markers) {
         0 => Told::Is(vec![]),
         1 => Told::Is(vec![Marker { path: "a.rs".into(), line: 3 }]),
@@ -164,6 +167,7 @@ fn facts(world: &World) -> Facts {
     let voices = Voices {
         approved: if at(Axis::Approval) == 1 { BTreeSet::from(["ann".into()]) } else { BTreeSet::new() },
         approved_before: if at(Axis::Approval) == 2 { BTreeSet::from(["ann".into()]) } else { BTreeSet::new() },
+        unsure: if at(Axis::Approval) == 3 { BTreeSet::from(["ann".into()]) } else { BTreeSet::new() },
         asking: if at(Axis::Asking) == 1 { BTreeSet::from(["bob".into()]) } else { BTreeSet::new() },
         threads: match at(Axis::Thread) {
             0 => vec![],
@@ -191,6 +195,7 @@ fn facts(world: &World) -> Facts {
         2 => Told::Is(BTreeSet::new()),
         _ => unknown(),
     };
+    facts.rules.obstacle = [None, Some(Obstacle::MergeQueue), Some(Obstacle::NotAllowed)][at(Axis::Obstacle) as usize];
     facts.guarded = [Told::Is(true), Told::Is(false), unknown()][at(Axis::Guarded) as usize].clone();
     facts
 }
@@ -245,7 +250,7 @@ fn may(world: &World) -> bool {
         },
         at(Axis::WantedByForge) != 3 && at(Axis::WantedByForge).max(at(Axis::WantedByPolicy)) <= u8::from(approved),
         at(Axis::Gates) == 0 && (at(Axis::Confirm) == 0 || consent),
-        at(Axis::Methods) == 0 && at(Axis::Guarded) == 0,
+        at(Axis::Methods) == 0 && at(Axis::Guarded) == 0 && at(Axis::Obstacle) == 0,
         match at(Axis::Wanted) {
             0 => at(Axis::When) == 0,
             wanted => wanted == 1,

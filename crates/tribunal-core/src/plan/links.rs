@@ -189,7 +189,7 @@ fn without_comments(body: &str) -> String {
 fn without_code(line: &str) -> String {
     let pieces: Vec<&str> = line.split('`').collect();
     // An even number of marks pairs up; a lone one is only a mark.
-    if pieces.len() % 2 == 0 { line.to_owned() } else { pieces.into_iter().step_by(2).collect::<Vec<_>>().join(" ") }
+    if pieces.len().is_multiple_of(2) { line.to_owned() } else { pieces.into_iter().step_by(2).collect::<Vec<_>>().join(" ") }
 }
 
 #[cfg(test)]

@@ -43,6 +43,8 @@ pub enum Mark {
     Review { head: Sha, run: RunId },
     /// An answer to somebody's item, and the word that it answers: what was said later is not answered by it.
     Reply { item: String, last_word: String, says: Disposition, head: Sha, run: RunId },
+    /// On an issue: it was closed because these parts of it are done.
+    Epic { stories: Vec<u64> },
     /// The summary of a round. It answers what cannot be replied to, each as `item@last_word`.
     Round { run: RunId, cycle: u32, items: Vec<String> },
     /// A formal verdict, and the occasion that it was given on (TS-101).

@@ -83,6 +83,8 @@ impl PullState {
 pub enum Mergeable {
     Yes,
     Conflict,
+    /// The forge merges only what is up to date with its base, and this is not.
+    Behind,
     /// Draft, missing approval, protected branch, and whatever else a forge calls blocked.
     Blocked,
     /// Not computed yet.
@@ -147,8 +149,25 @@ pub struct PullFilter {
     /// Branch of the same repository that is asked to be merged.
     pub head_branch: Option<String>,
     pub label: Option<String>,
+    /// Words that the title or the description holds, all of them.
+    pub search: Option<String>,
     /// Closed and merged ones too.
     pub all_states: bool,
+}
+
+impl PullFilter {
+    /// Does a pull request that was listed pass? Most forges filter by less than this.
+    pub fn passes(&self, pull: &Pull) -> bool {
+        let text = || format!("{}\n{}", pull.title, pull.body).to_lowercase();
+        let says = |words: &String| {
+            let text = text();
+            words.to_lowercase().split_whitespace().all(|word| text.contains(word))
+        };
+        (self.all_states || pull.state == PullState::Open)
+            && self.head_branch.as_ref().is_none_or(|branch| !pull.is_fork && pull.head.branch == *branch)
+            && self.label.as_ref().is_none_or(|label| pull.labels.contains(label))
+            && self.search.as_ref().is_none_or(says)
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -178,6 +197,9 @@ pub struct BaseRules {
     /// Approvals that are wanted.
     pub approvals: Told<u32>,
     pub checks: Told<RequiredChecks>,
+    /// What keeps us from merging whatever the pull request is like, where the forge says so beforehand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub obstacle: Option<Obstacle>,
 }
 
 impl BaseRules {
@@ -187,8 +209,18 @@ impl BaseRules {
             methods: Told::Is(MergeMethod::ALL.into()),
             approvals: Told::Is(0),
             checks: Told::Is(RequiredChecks::default()),
+            obstacle: None,
         }
     }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Obstacle {
+    /// Everything goes through the forge's own queue.
+    MergeQueue,
+    /// Our account is not among those who may.
+    NotAllowed,
 }
 
 /// Checks without which a forge does not merge.

@@ -19,7 +19,7 @@ use crate::diff::change::{Change, ChangedFile, FileContent};
 use crate::feedback::item::Item;
 use crate::findings::admit::one_line;
 use crate::findings::plain::plain;
-use crate::ids::{RepoPath, RunId};
+use crate::ids::{AgentName, RepoPath, RunId};
 pub use crate::policy::loops::FixPolicy;
 use globset::Glob;
 use schemars::JsonSchema;
@@ -174,9 +174,15 @@ pub fn subject(summary: &str, item: &Item) -> String {
     line.chars().take(MAX_SUBJECT).collect()
 }
 
-/// As a commit carries it: what was done, for which item, in which run.
-pub fn message(subject: &str, item: &Item, run: &RunId) -> String {
-    format!("{subject}\n\nTribunal-Item: {}\nTribunal-Run: {run}\n", item.id)
+/// As a commit carries it: what was done, for which item, in which run, by which agent. Who fixed something does not approve it
+/// (CF-27), and the commit may be all that the one who asks has.
+pub fn message(subject: &str, item: &Item, run: &RunId, fixer: &AgentName) -> String {
+    format!("{subject}\n\nTribunal-Item: {}\n{RUN}{run}\n{FIXER}{fixer}\n", item.id)
 }
+
+/// The line of a commit's message that names the agent.
+pub const FIXER: &str = "Tribunal-Fixer: ";
+/// The line that names the run.
+pub const RUN: &str = "Tribunal-Run: ";
 
 const MAX_SUBJECT: usize = 72;

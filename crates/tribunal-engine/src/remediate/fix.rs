@@ -121,7 +121,8 @@ impl Remedies {
             return Ok(Ok(FixOutcome::Refused(Refusal::Empty)));
         }
         let summary = patch::subject(&fix.summary, item);
-        let message = knowing(&patch::message(&summary, item, &state.request.run), lint::known(state));
+        let message =
+            knowing(&patch::message(&summary, item, &state.request.run, &state.request.loops.fixer), lint::known(state));
         let commit = self.repository.commit_files(tip, &files, &self.signature, &message)?;
         let change = self.change_between(tip, &commit)?;
         if let Err(refusal) = patch::check(&change, &state.request.loops.fix, item.path.as_ref()) {

@@ -9,6 +9,7 @@ use tribunal_core::ids::Sha;
 use tribunal_core::policy::loops::Defer;
 use tribunal_core::procedure::remediate::{FixOutcome, Made, Pass, State};
 use tribunal_core::remedy::assess::{Assessment, Decision};
+use tribunal_core::remedy::patch::{FIXER, RUN};
 use tribunal_core::remedy::record::{Recorded, SUBJECT, record};
 
 impl Remedies {
@@ -32,7 +33,7 @@ impl Remedies {
         let commit = match text {
             Some(text) => {
                 let named: String = deferred.iter().map(|(item, _)| format!("Tribunal-Item: {}\n", item.id)).collect();
-                let message = format!("{SUBJECT}\n\n{named}Tribunal-Run: {}\n", state.request.run);
+                let message = format!("{SUBJECT}\n\n{named}{RUN}{}\n{FIXER}{}\n", state.request.run, loops.fixer);
                 let files = BTreeMap::from([(loops.record.clone(), text)]);
                 let message = knowing(&message, lint::known(state));
                 Some(self.repository.commit_files(tip, &files, &self.signature, &message)?)

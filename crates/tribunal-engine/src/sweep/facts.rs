@@ -6,7 +6,6 @@ use crate::EngineError;
 use crate::effects::blocking;
 use crate::remediate::look::hear;
 use std::collections::BTreeSet;
-use tribunal_agent::rules::conflict_markers;
 use tribunal_core::ids::RepoPath;
 use tribunal_core::merge::facts::{Declared, Dependency, DependencyState, Facts, Gates, Marker, Reviewed};
 use tribunal_core::merge::people::Voices;
@@ -101,6 +100,5 @@ fn read(brought: &Brought, max_bytes: u64) -> Result<(BTreeSet<RepoPath>, Vec<Ma
     repository.bring_changed(merge_base, head)?;
     let read = repository.read_change(merge_base, head, max_bytes)?;
     let names = read.change.files.iter().flat_map(|file| [Some(file.path.clone()), file.old_path.clone()]);
-    let markers = conflict_markers(&read.change).into_iter().map(|(path, line)| Marker { path, line });
-    Ok((names.flatten().collect(), markers.collect(), merge_base != base))
+    Ok((names.flatten().collect(), Marker::all_in(&read.change), merge_base != base))
 }

@@ -104,6 +104,15 @@ impl Repository {
         Ok(Fetched { base, head: if lags { head.clone() } else { at_ref } })
     }
 
+    /// Where the base branch is now. What a forge says of a pull request's base may be of an earlier day.
+    pub fn fetch_base(&self, source: &GitSource) -> Result<Sha, GitError> {
+        let here = format!("refs/tribunal/tip/{}", source.base_ref.replace('/', "-"));
+        let lock = self.lock()?;
+        self.fetch(&[format!("+{}:{here}", source.base_ref)], NO_FILES, None)?;
+        drop(lock);
+        self.commit(&here)
+    }
+
     /// Asks for a commit that may still be on the forge, such as the head before a force-push.
     pub fn fetch_commit(&self, sha: &Sha) -> bool {
         let is_id = sha.as_str().len() >= 40 && sha.as_str().bytes().all(|byte| byte.is_ascii_hexdigit());

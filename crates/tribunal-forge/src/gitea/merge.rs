@@ -2,14 +2,16 @@
 
 use super::Gitea;
 use super::wire;
+use crate::http::client::segment;
 use crate::port::{Answered, Merge, Read as _};
 use async_trait::async_trait;
 use reqwest::Method;
 use serde_json::json;
 use tribunal_core::ids::Sha;
-use tribunal_core::pull::facts::{MergeMethod, MergeOrder, Pull};
+use tribunal_core::pull::facts::{BaseRules, MergeMethod, MergeOrder, Obstacle, Pull, RequiredChecks};
 use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::pull::talk::NewPull;
+use tribunal_core::pull::told::Told;
 
 /// A draft is a title that begins like this; a server can be told other words, but these stay the default.
 const DRAFT: &str = "WIP: ";
@@ -59,6 +61,27 @@ impl Merge for Gitea {
         }
         let path = self.repo(&format!("/pulls/{number}/update?style=merge"));
         self.tell(Method::POST, &path, None, &format!("the branch of pull request {number}")).await
+    }
+
+    async fn base_rules(&self, branch: &str) -> Answered<BaseRules> {
+        let (repository, branch_path) = (self.repo(""), self.repo(&format!("/branches/{}", segment(branch))));
+        let what = format!("branch {branch}");
+        let (repository, branch) = tokio::join!(
+            self.http.get::<wire::Repository>(&repository, &self.project.path),
+            self.http.get::<wire::Branch>(&branch_path, &what),
+        );
+        let (repository, branch) = (repository?, branch?);
+        let unsaid = || Told::Unknown("the server does not say which ways of merging the repository allows".into());
+        // A switch that is off leaves its list as it was.
+        let required = if branch.protected && branch.enable_status_check { branch.status_check_contexts } else { Vec::new() };
+        let any = branch.protected && branch.enable_status_check && required.is_empty();
+        let not_ours = branch.protected && branch.user_can_merge == Some(false);
+        Ok(BaseRules {
+            methods: repository.methods().map_or_else(unsaid, Told::Is),
+            approvals: Told::Is(if branch.protected { branch.required_approvals } else { 0 }),
+            checks: Told::Is(RequiredChecks { patterns: required.into_iter().collect(), any, ..RequiredChecks::default() }),
+            obstacle: not_ours.then_some(Obstacle::NotAllowed),
+        })
     }
 
     async fn close(&self, number: u64) -> Answered<()> {

@@ -53,11 +53,7 @@ impl Read for Gitea {
                 (Err(_), true) => continue,
                 (Err(message), false) => return Err(self.hollow(message)),
             };
-            let of_branch = filter.head_branch.as_ref().is_none_or(|branch| !pull.is_fork && pull.head.branch == *branch);
-            let of_label = filter.label.as_ref().is_none_or(|label| pull.labels.contains(label));
-            if of_branch && of_label {
-                pulls.push(pull);
-            }
+            pulls.extend(Some(pull).filter(|pull| filter.passes(pull)));
         }
         Ok(pulls)
     }

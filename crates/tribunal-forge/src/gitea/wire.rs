@@ -1,8 +1,9 @@
 //! What the server writes, as far as we read it. A field without a default must be there: an answer without it is hollow.
 
 use serde::{Deserialize, Deserializer};
+use std::collections::BTreeSet;
 use tribunal_core::ids::Sha;
-use tribunal_core::pull::facts::{self, Account, AccountKind, CheckState, Mergeable, PullState, Tip};
+use tribunal_core::pull::facts::{self, Account, AccountKind, CheckState, MergeMethod, Mergeable, PullState, Tip};
 use tribunal_core::pull::talk::{self, ReviewState};
 
 /// `null` for what is empty.
@@ -59,6 +60,35 @@ fn names(labels: Vec<Label>) -> Vec<String> {
 pub struct Repository {
     pub full_name: String,
     pub default_branch: Option<String>,
+    allow_squash_merge: Option<bool>,
+    allow_merge_commits: Option<bool>,
+    allow_rebase: Option<bool>,
+}
+
+impl Repository {
+    /// Nothing where the server does not say.
+    pub fn methods(&self) -> Option<BTreeSet<MergeMethod>> {
+        let allowed = [
+            (MergeMethod::Squash, self.allow_squash_merge?),
+            (MergeMethod::Merge, self.allow_merge_commits?),
+            (MergeMethod::Rebase, self.allow_rebase?),
+        ];
+        Some(allowed.into_iter().filter(|(_, allowed)| *allowed).map(|(method, _)| method).collect())
+    }
+}
+
+/// Everybody who sees a branch sees what protects it.
+#[derive(Debug, Deserialize)]
+pub struct Branch {
+    pub protected: bool,
+    #[serde(default)]
+    pub required_approvals: u32,
+    #[serde(default)]
+    pub enable_status_check: bool,
+    /// Patterns.
+    #[serde(default, deserialize_with = "or_empty")]
+    pub status_check_contexts: Vec<String>,
+    pub user_can_merge: Option<bool>,
 }
 
 #[derive(Debug, Deserialize)]

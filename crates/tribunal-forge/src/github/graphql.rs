@@ -16,15 +16,17 @@ use tribunal_core::pull::fault::ForgeFault;
 pub const THREADS: &str = include_str!("queries/threads.graphql");
 pub const THREAD_COMMENTS: &str = include_str!("queries/thread_comments.graphql");
 pub const CHECKS: &str = include_str!("queries/checks.graphql");
+pub const PROTECTION: &str = include_str!("queries/protection.graphql");
 pub const VIEWER: &str = include_str!("queries/viewer.graphql");
 pub const RESOLVE: &str = include_str!("queries/resolve.graphql");
 pub const UNRESOLVE: &str = include_str!("queries/unresolve.graphql");
 
 /// All of them, by name.
-pub const DOCUMENTS: [(&str, &str); 6] = [
+pub const DOCUMENTS: [(&str, &str); 7] = [
     ("threads", THREADS),
     ("thread_comments", THREAD_COMMENTS),
     ("checks", CHECKS),
+    ("protection", PROTECTION),
     ("viewer", VIEWER),
     ("resolve", RESOLVE),
     ("unresolve", UNRESOLVE),

@@ -7,6 +7,7 @@ use crate::port::{Answered, Issues};
 use async_trait::async_trait;
 use reqwest::Method;
 use serde_json::json;
+use tribunal_core::merge::epic::belongs;
 use tribunal_core::pull::facts::Issue;
 use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::pull::talk::NewIssue;
@@ -19,16 +20,37 @@ impl Issues for GitHub {
     }
 
     async fn find_issues(&self, words: &str) -> Answered<Vec<Issue>> {
-        // A colon makes a word a condition and a quote binds words together: neither may come from whatever is searched for.
-        let plain: String = words.chars().map(|c| if matches!(c, ':' | '"' | '\\') { ' ' } else { c }).collect();
-        let query = segment(&format!("repo:{} is:issue {}", self.project.path, plain.trim()));
-        let found: Found = self.get(&format!("/search/issues?q={query}&per_page=100"), "issues").await?;
+        let found = self.search_issues(words).await?;
         if found.incomplete_results && found.items.is_empty() {
             return Err(self.hollow("the search for issues was cut short"));
         }
-        let here = format!("{}{}", super::roots(&self.project.origin).0, self.repository);
-        let ours = |item: &IssueShape| item.pull_request.is_none() && item.repository_url.eq_ignore_ascii_case(&here);
-        Ok(found.items.into_iter().filter(ours).map(Issue::from).collect())
+        Ok(self.of_here(found.items))
+    }
+
+    /// Those that say so, and the sub-issues. A search that was cut short may have left out the one that matters.
+    async fn issue_children(&self, number: u64, keyword: &str) -> Answered<Vec<Issue>> {
+        let words = format!("{keyword} {number}");
+        let path = self.path(&format!("/issues/{number}/sub_issues?per_page=100"));
+        let what = format!("sub-issues of {number}");
+        let (found, below) = tokio::join!(self.search_issues(&words), self.pages::<IssueShape>(&path, &what));
+        let found = found?;
+        if found.incomplete_results || found.total_count > found.items.len() as u64 {
+            return Err(self.hollow("the search for the parts of an issue was cut short"));
+        }
+        let below = match below {
+            Ok(below) => below,
+            // A server from before there were any.
+            Err(ForgeFault::NotFound { .. }) => Vec::new(),
+            Err(fault) => return Err(fault),
+        };
+        let says = |issue: &Issue| belongs(&issue.body, keyword, number);
+        let mut children: Vec<Issue> = self.of_here(found.items).into_iter().filter(says).collect();
+        // A sub-issue may be in another repository, where its number means nothing here; it counts with its own state all the same.
+        children.extend(below.into_iter().map(Issue::from));
+        children.retain(|issue| issue.number != number);
+        children.sort_by(|one, other| (one.number, !one.open).cmp(&(other.number, !other.open)));
+        children.dedup_by_key(|issue| issue.number);
+        Ok(children)
     }
 
     async fn create_issue(&self, issue: &NewIssue) -> Answered<Issue> {
@@ -70,5 +92,20 @@ impl Issues for GitHub {
         let body = json!({ "reviewers": people, "team_reviewers": teams });
         let path = self.path(&format!("/pulls/{number}/requested_reviewers"));
         self.write(Phase::Publish, Method::POST, &path, Some(&body), &format!("reviewers of {number}")).await.map(drop)
+    }
+}
+
+impl GitHub {
+    async fn search_issues(&self, words: &str) -> Answered<Found> {
+        // A colon makes a word a condition and a quote binds words together: neither may come from whatever is searched for.
+        let plain: String = words.chars().map(|c| if matches!(c, ':' | '"' | '\\') { ' ' } else { c }).collect();
+        let query = segment(&format!("repo:{} is:issue {}", self.project.path, plain.trim()));
+        self.get(&format!("/search/issues?q={query}&per_page=100"), "issues").await
+    }
+
+    fn of_here(&self, items: Vec<IssueShape>) -> Vec<Issue> {
+        let here = format!("{}{}", super::roots(&self.project.origin).0, self.repository);
+        let ours = |item: &IssueShape| item.pull_request.is_none() && item.repository_url.eq_ignore_ascii_case(&here);
+        items.into_iter().filter(ours).map(Issue::from).collect()
     }
 }

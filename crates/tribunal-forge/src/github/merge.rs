@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use reqwest::Method;
 use serde_json::{Value, json};
 use tribunal_core::ids::Sha;
-use tribunal_core::pull::facts::{MergeMethod, MergeOrder, Pull};
+use tribunal_core::pull::facts::{BaseRules, MergeMethod, MergeOrder, Pull};
 use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::pull::talk::NewPull;
 
@@ -30,8 +30,8 @@ impl Merge for GitHub {
             MergeMethod::Merge => "merge",
             MergeMethod::Rebase => "rebase",
         });
-        // Rebased commits keep their own messages.
-        if order.method != MergeMethod::Rebase {
+        // Rebased commits keep their own messages, and without words the repository's settings make them.
+        if order.method != MergeMethod::Rebase && !order.title.is_empty() {
             body["commit_title"] = json!(order.title);
             body["commit_message"] = json!(order.message);
         }
@@ -54,6 +54,10 @@ impl Merge for GitHub {
             }
             Err(fault) => Err(fault),
         }
+    }
+
+    async fn base_rules(&self, branch: &str) -> Answered<BaseRules> {
+        self.rules_of(branch).await
     }
 
     async fn close(&self, number: u64) -> Answered<()> {

@@ -78,13 +78,8 @@ impl Read for GitHub {
             query.push_str(&format!("&head={}%3A{}", segment(owner), segment(branch)));
         }
         let shapes: Vec<PullShape> = self.pages(&self.path(&format!("/pulls{query}")), "pull requests").await?;
-        let pulls = shapes.into_iter().map(Pull::from);
-        let wanted = |pull: &Pull| {
-            // The owner's fork of the same name would pass the server's filter.
-            let of_branch = filter.head_branch.as_ref().is_none_or(|branch| !pull.is_fork && pull.head.branch == *branch);
-            of_branch && filter.label.as_ref().is_none_or(|label| pull.labels.contains(label))
-        };
-        Ok(pulls.filter(wanted).collect())
+        // The owner's fork of the same name would pass the server's filter.
+        Ok(shapes.into_iter().map(Pull::from).filter(|pull| filter.passes(pull)).collect())
     }
 
     async fn permission(&self, account: &Account) -> Answered<Permission> {

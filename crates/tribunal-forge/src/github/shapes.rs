@@ -86,7 +86,8 @@ impl From<PullShape> for Pull {
         let mergeable = match (shape.mergeable, shape.mergeable_state.as_deref()) {
             (None, _) => Mergeable::Unknown,
             (Some(false), _) => Mergeable::Conflict,
-            (Some(true), Some("blocked" | "draft" | "behind")) => Mergeable::Blocked,
+            (Some(true), Some("behind")) => Mergeable::Behind,
+            (Some(true), Some("blocked" | "draft")) => Mergeable::Blocked,
             (Some(true), _) => Mergeable::Yes,
         };
         let (head, base) = (Tip::from(shape.head), Tip::from(shape.base));
@@ -214,6 +215,7 @@ impl From<IssueShape> for Issue {
 
 #[derive(Deserialize)]
 pub struct Found {
+    pub total_count: u64,
     pub incomplete_results: bool,
     pub items: Vec<IssueShape>,
 }

@@ -90,7 +90,7 @@ impl GitLab {
         }
     }
 
-    async fn understood_note(&self, number: u64, note: Note) -> Comment {
+    pub(super) async fn understood_note(&self, number: u64, note: Note) -> Comment {
         Comment {
             id: note.id.to_string(),
             author: self.account(&note.author).await,

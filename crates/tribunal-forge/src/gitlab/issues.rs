@@ -3,7 +3,7 @@
 //! Issues and merge requests are numbered apart here. Where a number may mean either, the merge request comes first: that is what a
 //! review is about.
 
-use super::wire::{Issue as Found, User};
+use super::wire::{Issue as Found, Note, User};
 use super::{GitLab, named};
 use crate::http::client::segment;
 use crate::port::{Answered, Issues};
@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 use tribunal_core::pull::facts::Issue;
 use tribunal_core::pull::fault::ForgeFault;
-use tribunal_core::pull::talk::NewIssue;
+use tribunal_core::pull::talk::{Comment, NewIssue};
 
 #[async_trait]
 impl Issues for GitLab {
@@ -27,6 +27,20 @@ impl Issues for GitLab {
             issues.push(self.understood_issue(found).await?);
         }
         Ok(issues)
+    }
+
+    async fn issue_comments(&self, number: u64) -> Answered<Vec<Comment>> {
+        let path = format!("{}/notes?sort=asc&order_by=created_at", self.issue_path(number));
+        let mut comments = Vec::new();
+        for note in self.list::<Note>(&path, "the notes").await?.into_iter().filter(|note| !note.system) {
+            comments.push(self.understood_note(number, note).await);
+        }
+        Ok(comments)
+    }
+
+    async fn comment_on_issue(&self, number: u64, body: &str) -> Answered<()> {
+        let path = format!("{}/notes", self.issue_path(number));
+        self.post(&path, &json!({ "body": body }), &format!("issue #{number}")).await.map(drop)
     }
 
     async fn create_issue(&self, issue: &NewIssue) -> Answered<Issue> {

@@ -1,17 +1,19 @@
 //! Opening, merging, rebasing and closing.
 
-use super::wire::{Numbered, Request};
+use super::wire::{ApprovalRule, Numbered, ProjectFacts, Request};
 use super::{GitLab, named, not_about_the_token};
 use crate::port::{Answered, Merge, Read as _};
 use async_trait::async_trait;
 use reqwest::Method;
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::time::Duration;
 use tokio::time::sleep;
 use tribunal_core::ids::Sha;
-use tribunal_core::pull::facts::{MergeMethod, MergeOrder, Pull};
+use tribunal_core::pull::facts::{BaseRules, MergeMethod, MergeOrder, Pull, RequiredChecks};
 use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::pull::talk::NewPull;
+use tribunal_core::pull::told::Told;
 
 /// A rebase is done in the background.
 const REBASE_LOOKS: u32 = 20;
@@ -78,7 +80,62 @@ impl Merge for GitLab {
         Err(ForgeFault::Uncertain { host: self.host(), message: "the rebase is still running".into() })
     }
 
+    /// Settings of the project; where approvals are not part of this GitLab, none are wanted.
+    async fn base_rules(&self, branch: &str) -> Answered<BaseRules> {
+        let project = self.facts().await?;
+        let path = self.of_project("/approval_rules");
+        let approvals = match self.list::<ApprovalRule>(&path, "the rules for approvals").await {
+            Ok(rules) => {
+                let of_branch = rules.iter().filter(|rule| rule.covers(branch));
+                Told::Is(of_branch.map(|rule| rule.approvals_required).max().unwrap_or(0))
+            }
+            Err(ForgeFault::NotFound { .. }) => Told::Is(0),
+            Err(fault) if fault.may_pass() => return Err(fault),
+            Err(fault) => Told::Unknown(fault.to_string()),
+        };
+        let any = project.only_allow_merge_if_pipeline_succeeds.map(|any| RequiredChecks { any, ..RequiredChecks::default() });
+        let hidden = || Told::Unknown("the token may not see the project's settings for merging".into());
+        Ok(BaseRules {
+            methods: methods(&project).map_or_else(hidden, Told::Is),
+            approvals,
+            checks: any.map_or_else(|| Told::Unknown("the token may not see whether a pipeline must succeed".into()), Told::Is),
+            obstacle: None,
+        })
+    }
+
     async fn close(&self, number: u64) -> Answered<()> {
         self.put(&self.of_request(number, ""), &json!({ "state_event": "close" }), &named(number)).await.map(drop)
+    }
+}
+
+/// One setting says how commits are joined, another whether they are squashed before; nothing where neither can be seen.
+fn methods(project: &ProjectFacts) -> Option<BTreeSet<MergeMethod>> {
+    let joined: &[MergeMethod] = match project.merge_method.as_deref()? {
+        "ff" => &[MergeMethod::Rebase],
+        "rebase_merge" => &[MergeMethod::Merge, MergeMethod::Rebase],
+        _ => &[MergeMethod::Merge],
+    };
+    let squash = project.squash_option.as_deref();
+    let kept = joined.iter().copied().filter(|_| squash != Some("always"));
+    Some(kept.chain((squash != Some("never")).then_some(MergeMethod::Squash)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// CF-21: what a project is set to decides which methods there are.
+    #[test]
+    fn methods_follow_the_project() {
+        let of = |merge: &str, squash: &str| {
+            let facts = serde_json::json!({ "path_with_namespace": "a/b", "merge_method": merge, "squash_option": squash });
+            methods(&serde_json::from_value(facts).expect("a project")).expect("methods")
+        };
+        use MergeMethod::{Merge, Rebase, Squash};
+        assert_eq!(of("merge", "default_off"), BTreeSet::from([Merge, Squash]));
+        assert_eq!(of("merge", "never"), BTreeSet::from([Merge]));
+        assert_eq!(of("ff", "always"), BTreeSet::from([Squash]));
+        assert_eq!(of("ff", "never"), BTreeSet::from([Rebase]));
+        assert_eq!(of("rebase_merge", "default_on"), BTreeSet::from([Merge, Rebase, Squash]));
     }
 }

@@ -65,10 +65,6 @@ impl Read for GitLab {
         let mut tips: BTreeMap<String, Sha> = BTreeMap::new();
         let mut pulls = Vec::new();
         for request in requests {
-            let own_branch = request.source_project_id == Some(request.target_project_id);
-            if filter.head_branch.is_some() && !own_branch {
-                continue;
-            }
             // A list has no diff references: the tip is asked for once per branch, or with the request where the branch is gone.
             let base = match tips.get(&request.target_branch) {
                 Some(tip) => tip.clone(),
@@ -78,13 +74,13 @@ impl Read for GitLab {
                         tip
                     }
                     Err(ForgeFault::NotFound { .. }) => {
-                        pulls.push(self.pull(request.iid).await?);
+                        pulls.extend(Some(self.pull(request.iid).await?).filter(|pull| filter.passes(pull)));
                         continue;
                     }
                     Err(fault) => return Err(fault),
                 },
             };
-            pulls.push(self.understood(request, base).await?);
+            pulls.extend(Some(self.understood(request, base).await?).filter(|pull| filter.passes(pull)));
         }
         Ok(pulls)
     }
@@ -248,6 +244,7 @@ fn mergeable(request: &Request) -> Mergeable {
         Some("mergeable") => Mergeable::Yes,
         Some("conflict") => Mergeable::Conflict,
         Some("checking" | "unchecked" | "preparing" | "approvals_syncing") => Mergeable::Unknown,
+        Some("need_rebase") => Mergeable::Behind,
         Some(_) => Mergeable::Blocked,
         // Servers before 15.6.
         None if request.has_conflicts => Mergeable::Conflict,

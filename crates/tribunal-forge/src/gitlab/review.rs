@@ -1,6 +1,6 @@
 //! Reviews and threads, put together from what GitLab has instead: drafts, approvals, marked notes and discussions.
 
-use super::wire::{DiffVersion, Discussion, Note};
+use super::wire::{DiffVersion, Discussion, Note, Reviewer};
 use super::{GitLab, summary};
 use crate::http::client::segment;
 use crate::port::{Answered, Resolve, ReviewPull};
@@ -9,6 +9,7 @@ use reqwest::Method;
 use serde_json::json;
 use tribunal_core::findings::anchor::Side;
 use tribunal_core::ids::Sha;
+use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::pull::talk::{NewReview, Review, ReviewEvent, ReviewState, Submitted, Thread, ThreadComment};
 
 /// All drafts of ours are one review that was never submitted.
@@ -62,6 +63,7 @@ impl ReviewPull for GitLab {
                 url: self.request_url(number),
             });
         }
+        reviews.extend(self.changes_requested(number).await?);
         reviews.sort_by(|one, other| one.submitted_at.cmp(&other.submitted_at));
         // Each is shown by itself: under one account there may be ours, left behind by a crash, and a person's, still being written.
         for draft in self.drafts(number).await? {
@@ -123,6 +125,30 @@ impl Resolve for GitLab {
 }
 
 impl GitLab {
+    /// Who asks for changes says so by a state of his own, and takes it back by another; of which head it was, nobody knows.
+    async fn changes_requested(&self, number: u64) -> Answered<Vec<Review>> {
+        let reviewers: Vec<Reviewer> = match self.list(&self.of_request(number, "/reviewers"), "the reviewers").await {
+            Ok(reviewers) => reviewers,
+            // A server from before there were such states.
+            Err(ForgeFault::NotFound { .. }) => return Ok(Vec::new()),
+            Err(fault) => return Err(fault),
+        };
+        let mut reviews = Vec::new();
+        for reviewer in reviewers.into_iter().filter(|reviewer| reviewer.state == "requested_changes") {
+            let author = self.account(&reviewer.user).await;
+            reviews.push(Review {
+                id: format!("reviewer-{}", author.id),
+                author,
+                state: ReviewState::ChangesRequested,
+                body: String::new(),
+                commit: None,
+                submitted_at: reviewer.created_at.unwrap_or_default(),
+                url: self.request_url(number),
+            });
+        }
+        Ok(reviews)
+    }
+
     async fn set_resolved(&self, number: u64, thread: &Thread, resolved: bool) -> Answered<()> {
         let path = self.of_request(number, &format!("/discussions/{}?resolved={resolved}", segment(&thread.id)));
         self.http.write(Method::PUT, &path, None, "the thread").await.map(drop)

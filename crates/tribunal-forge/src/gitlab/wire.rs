@@ -105,6 +105,30 @@ pub struct ProjectFacts {
     pub visibility: Option<String>,
     /// `merge`, `rebase_merge` or `ff`: a setting of the project, not of one merge.
     pub merge_method: Option<String>,
+    /// `never`, `always`, `default_on` or `default_off`.
+    pub squash_option: Option<String>,
+    pub only_allow_merge_if_pipeline_succeeds: Option<bool>,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct ApprovalRule {
+    pub approvals_required: u32,
+    /// For these alone; for all, if there are none.
+    #[serde(default)]
+    protected_branches: Vec<NamedBranch>,
+}
+
+#[derive(Debug, Deserialize)]
+struct NamedBranch {
+    name: String,
+}
+
+impl ApprovalRule {
+    /// A name with a `*` in it covers what it may cover: too many approvals are asked for rather than too few.
+    pub fn covers(&self, branch: &str) -> bool {
+        let fits = |name: &str| name == branch || name.split_once('*').is_some_and(|(start, _)| branch.starts_with(start));
+        self.protected_branches.is_empty() || self.protected_branches.iter().any(|protected| fits(&protected.name))
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -181,6 +205,14 @@ pub struct DraftNote {
     pub note: String,
     /// Always there, and full of nothing where the draft stands on no line.
     pub position: Option<Position>,
+}
+
+/// Somebody who was asked to review, or did.
+#[derive(Debug, Deserialize)]
+pub struct Reviewer {
+    pub user: User,
+    pub state: String,
+    pub created_at: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]

@@ -3,13 +3,14 @@
 use super::fault::LocalFault;
 use super::{Local, Locally, Seen, blocking, now, signature_of};
 use crate::git::merge::{MergeError, Merger};
-use crate::port::{Answered, Merge};
+use crate::port::{Answered, Merge, Read as _};
 use async_trait::async_trait;
 use tribunal_core::ids::Sha;
+use tribunal_core::plan::links::closes;
 use tribunal_core::pull::desk::act::{Act, Refusal};
 use tribunal_core::pull::desk::landing::usual_words;
 use tribunal_core::pull::desk::{Branch, Landing};
-use tribunal_core::pull::facts::{Account, MergeMethod, MergeOrder, Pull, PullState};
+use tribunal_core::pull::facts::{Account, BaseRules, MergeMethod, MergeOrder, Pull, PullState};
 use tribunal_core::pull::talk::NewPull;
 
 /// Two branches that can be joined, as they were seen.
@@ -39,10 +40,24 @@ impl Local {
         let (head, base_before) = (pair.head.sha, pair.base.sha.clone());
         let landing = Landing { commit: commit.clone(), head, base_before, method, by: Some(self.me.clone()), at: now() };
         self.change(number, Act::BeginLanding(landing)).await?;
-        self.go(pair.base, commit.clone(), format!("tribunal: merge #{number}")).await?;
+        self.go(pair.base.clone(), commit.clone(), format!("tribunal: merge #{number}")).await?;
         // From here on the branch itself says that it is merged; this only writes it down.
         self.change_if(number, |_| Ok(None)).await?;
+        self.close_linked(&desk.body, &pair.base.name).await;
         Ok(commit)
+    }
+
+    /// As on every forge, what is merged into the main branch closes the issues that it says it closes. The merge stands whatever comes
+    /// of that, and a number that is no open issue is nothing to close.
+    async fn close_linked(&self, body: &str, base: &str) {
+        if !self.trunk().await.is_ok_and(|trunk| trunk == base) {
+            return;
+        }
+        for issue in closes(body) {
+            if self.issue_of(issue).await.is_ok_and(|issue| issue.open) {
+                let _ = self.set_issue(issue, false).await;
+            }
+        }
     }
 
     /// Merges the base into the head; says whether there was anything to merge.
@@ -159,6 +174,11 @@ impl Merge for Local {
     async fn update_branch(&self, number: u64, head: &Sha) -> Answered<()> {
         self.refresh(number, head).await?;
         Ok(())
+    }
+
+    /// Nobody protects a branch from whoever can write the folder that it is in.
+    async fn base_rules(&self, _: &str) -> Answered<BaseRules> {
+        Ok(BaseRules::none())
     }
 
     async fn close(&self, number: u64) -> Answered<()> {

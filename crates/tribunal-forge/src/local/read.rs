@@ -58,12 +58,13 @@ impl Local {
         let mut found = Vec::new();
         for page in self.book.list(Kind::Pull).await? {
             let seen = self.look(read(&page)?).await?;
-            let Ok(pull) = seen.desk.pull() else { continue };
-            let wanted = (filter.all_states || pull.state() == PullState::Open)
-                && filter.head_branch.as_ref().is_none_or(|branch| *branch == pull.head.name)
-                && filter.label.as_ref().is_none_or(|label| seen.desk.labels.contains(label));
-            if wanted {
-                found.push(self.facts(page.number, seen).await?);
+            // To weigh one takes git, so those that cannot pass are left out before.
+            let may_pass = seen.desk.pull().is_ok_and(|pull| {
+                let of_branch = filter.head_branch.as_ref().is_none_or(|branch| *branch == pull.head.name);
+                of_branch && (filter.all_states || pull.state() == PullState::Open)
+            });
+            if may_pass {
+                found.extend(Some(self.facts(page.number, seen).await?).filter(|pull| filter.passes(pull)));
             }
         }
         Ok(found)

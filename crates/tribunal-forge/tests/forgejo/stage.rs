@@ -1,7 +1,7 @@
 //! A Forgejo with one repository and four accounts.
 
 use async_trait::async_trait;
-use fake_forge_base::{Kind, Level, Server};
+use fake_forge_base::{Kind, Level, Protection, Server};
 use fake_forgejo::{Contract, Forgejo as Fake, Rules};
 use forge_conformance::{Checkout, Stage, Who};
 use reqwest::Method;
@@ -117,6 +117,12 @@ impl Stage for ForgejoStage {
             head
         });
         Some((Sha::new(head), job.to_owned()))
+    }
+
+    async fn protect(&self, branch: &str, wanted: Option<(u32, &str)>) -> bool {
+        let protection = wanted.map(|(approvals, check)| Protection { approvals, checks: vec![check.to_owned()] });
+        self.server.with(|base, _| base.protect(PATH, branch, protection));
+        true
     }
 
     async fn open_pull_from_fork(&self, is_lost: bool) -> Option<u64> {

@@ -1,7 +1,7 @@
 //! A GitHub with one repository and four accounts.
 
 use async_trait::async_trait;
-use fake_forge_base::{Kind, Level, Server};
+use fake_forge_base::{Kind, Level, Protection, Server};
 use fake_github::{Anchor, Draft, GitHub as Fake, Site};
 use forge_conformance::{Checkout, Stage, Who};
 use serde_json::Value;
@@ -150,6 +150,12 @@ impl Stage for GitHubStage {
             }
             number
         }))
+    }
+
+    async fn protect(&self, branch: &str, wanted: Option<(u32, &str)>) -> bool {
+        let protection = wanted.map(|(approvals, check)| Protection { approvals, checks: vec![check.to_owned()] });
+        self.server.with(|base, _| base.protect(PATH, branch, protection));
+        true
     }
 
     async fn is_not_sent_again(&self, number: u64) -> bool {

@@ -148,6 +148,16 @@ impl Stage for GitLabStage {
         Some((Sha::new(head), job.to_owned()))
     }
 
+    /// Here it is the project that asks, for all of its branches.
+    async fn protect(&self, _: &str, wanted: Option<(u32, &str)>) -> bool {
+        self.server.with(|_, site| {
+            let rules = site.rules();
+            rules.approvals = wanted.map(|(approvals, _)| approvals);
+            rules.pipeline_must_succeed = wanted.is_some();
+        });
+        true
+    }
+
     async fn open_pull_from_fork(&self, is_lost: bool) -> Option<u64> {
         let fork = "stranger/shop";
         let (source, target) = self.server.with(|base, _| {

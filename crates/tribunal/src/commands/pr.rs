@@ -31,7 +31,7 @@ async fn dispatch(command: PrCommand, quiet: bool) -> Result<(), Situation> {
     match command {
         PrCommand::Open(args) => open::run(args).await,
         PrCommand::List { all, label, output } => {
-            show::list(&PullFilter { head_branch: None, label, all_states: all }, output.is_json()).await
+            show::list(&PullFilter { label, all_states: all, ..PullFilter::default() }, output.is_json()).await
         }
         PrCommand::Show { pull, output } => show::run(&pull.pull, output.is_json()).await,
         PrCommand::Comment { pull, text: said, dry } => {
@@ -142,7 +142,7 @@ impl Desk {
                 let detached = || usage("no branch is checked out, so @ names no pull request".into());
                 let branch =
                     self.repository.current_branch().ok_or_else(|| detached().help("give a number: tribunal pr list"))?;
-                let filter = PullFilter { head_branch: Some(branch.clone()), label: None, all_states };
+                let filter = PullFilter { head_branch: Some(branch.clone()), all_states, ..PullFilter::default() };
                 let found = self.local.list(&filter).await?;
                 let none = || usage(format!("branch `{branch}` has no open pull request here"));
                 let newest =

@@ -74,6 +74,7 @@ fn facts(pull: &Pull) -> String {
         (PullState::Closed | PullState::Merged, _) => {}
         (PullState::Open, Mergeable::Yes) => parts.push(format!("{GREEN}can be merged{RESET}{DIM}")),
         (PullState::Open, Mergeable::Conflict) => parts.push(format!("{RED}conflicts with {base}{RESET}{DIM}")),
+        (PullState::Open, Mergeable::Behind) => parts.push(format!("{YELLOW}is behind {base}{RESET}{DIM}")),
         (PullState::Open, Mergeable::Blocked) => parts.push(format!("{YELLOW}cannot be merged now{RESET}{DIM}")),
         (PullState::Open, Mergeable::Unknown) => parts.push("nobody knows whether it can be merged".into()),
     }

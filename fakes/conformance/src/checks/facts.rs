@@ -79,6 +79,9 @@ pub async fn pulls_are_found_by_branch_and_by_label(stage: Arc<dyn Stage>) {
     let by_branch = PullFilter { head_branch: Some(scene.branch.clone()), ..PullFilter::default() };
     assert_eq!(found(by_branch.clone()).await, [scene.number]);
     assert_eq!(found(PullFilter { label: Some(label), ..PullFilter::default() }).await, [scene.number]);
+    let words = format!("{} title", scene.branch.to_uppercase());
+    assert_eq!(found(PullFilter { search: Some(words), ..PullFilter::default() }).await, [scene.number]);
+    assert_eq!(found(PullFilter { search: Some(name("unsaid")), ..PullFilter::default() }).await, [0; 0]);
     assert_eq!(found(PullFilter { head_branch: Some(name("nobody")), ..PullFilter::default() }).await, [0; 0]);
     scene.bot.close(scene.number).await.unwrap();
     assert_eq!(found(by_branch.clone()).await, [0; 0]);

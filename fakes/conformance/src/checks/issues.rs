@@ -35,6 +35,51 @@ pub async fn an_issue_is_made_found_and_closed(stage: Arc<dyn Stage>) {
     assert!(bot.find_issues(&word).await.unwrap().iter().any(|found| found.number == made.number && !found.open));
 }
 
+/// An issue has its own conversation, also where a pull request has the same number.
+pub async fn an_issue_is_talked_about(stage: Arc<dyn Stage>) {
+    let scene = Scene::new(&stage, "talked").await;
+    let new = NewIssue { title: name("talk"), body: String::new(), labels: Vec::new() };
+    if !scene.bot.capabilities().await.unwrap().can(Capability::Issues) {
+        return;
+    }
+    let issue = scene.bot.create_issue(&new).await.unwrap().number;
+    let before = scene.bot.comments(scene.number).await.unwrap().len();
+    for text in ["first", "second"] {
+        scene.bot.comment_on_issue(issue, text).await.unwrap();
+    }
+    let said = scene.bot.issue_comments(issue).await.unwrap();
+    assert_eq!(said.iter().map(|comment| comment.body.as_str()).collect::<Vec<_>>(), ["first", "second"]);
+    assert!(said[0].author.is(&scene.bot.identity().await.unwrap()));
+    assert_eq!(scene.bot.comments(scene.number).await.unwrap().len(), before);
+    assert!(scene.bot.comment_on_issue(999_999, "nobody").await.is_err());
+}
+
+/// SL-70: the stories of an epic, by the words in their descriptions; open and closed, and no others.
+pub async fn parts_of_an_issue_are_found(stage: Arc<dyn Stage>) {
+    let bot = stage.forge_as(Who::Bot);
+    if !bot.capabilities().await.unwrap().can(Capability::Issues) {
+        return;
+    }
+    let make = async |body: String| {
+        let new = NewIssue { title: name("part"), body, labels: Vec::new() };
+        bot.create_issue(&new).await.unwrap().number
+    };
+    let epic = make("An epic.".into()).await;
+    let done = make(format!("Part of #{epic}\n")).await;
+    let open = make(format!("Some words.\n\npart of: #{epic}.")).await;
+    make(format!("See #{epic}")).await;
+    make(format!("Part of #{epic}0")).await;
+    bot.close_issue(done).await.unwrap();
+    eventually("both parts are found", async || {
+        let mut found: Vec<_> =
+            bot.issue_children(epic, "Part of").await.unwrap().iter().map(|issue| (issue.number, issue.open)).collect();
+        found.sort_unstable();
+        found == [(done, false), (open, true)]
+    })
+    .await;
+    assert!(bot.issue_children(open, "Part of").await.unwrap().is_empty());
+}
+
 pub async fn labels_are_put_on_and_taken_off(stage: Arc<dyn Stage>) {
     let scene = Scene::new(&stage, "labels").await;
     let (first, second) = (name("label"), format!("{} with: spaces/ü", name("label")));

@@ -70,9 +70,14 @@ pub fn repository(base: &Base, path: &str) -> Value {
     shown
 }
 
-/// A repository asked for by itself says a little more.
-pub fn whole_repository(base: &Base, path: &str) -> Value {
+/// A repository asked for by itself says a little more, and to whoever may write how it merges.
+pub fn whole_repository(base: &Base, path: &str, may_write: bool) -> Value {
     let mut shown = repository(base, path);
+    if may_write {
+        for name in ["allow_squash_merge", "allow_merge_commit", "allow_rebase_merge"] {
+            shown[name] = json!(true);
+        }
+    }
     for name in ["network_count", "subscribers_count"] {
         shown[name] = json!(0);
     }

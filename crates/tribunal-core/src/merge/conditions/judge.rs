@@ -7,7 +7,7 @@ use crate::merge::policy::{Confirm, MergePolicy, VerifiedBy, Wanted};
 use crate::merge::words::{counted, listed, named};
 use crate::publish::status::CONTEXT;
 use crate::publish::visible::visible_line;
-use crate::pull::facts::{Check, CheckState, Mergeable, PullState, RequiredChecks};
+use crate::pull::facts::{Check, CheckState, Mergeable, Obstacle, PullState, RequiredChecks};
 use crate::pull::told::Told;
 
 pub(super) fn standing(name: Name, policy: &MergePolicy, facts: &Facts, wanted: Wanted, before: &[Condition]) -> Standing {
@@ -76,7 +76,7 @@ fn no_hold_label(policy: &MergePolicy, facts: &Facts) -> Standing {
 fn no_conflict(facts: &Facts) -> Standing {
     let base = named(&facts.base_branch);
     match facts.mergeable {
-        Mergeable::Yes | Mergeable::Blocked => met(format!("no conflict with {base}")),
+        Mergeable::Yes | Mergeable::Behind | Mergeable::Blocked => met(format!("no conflict with {base}")),
         Mergeable::Conflict => unmet(
             format!("it conflicts with {base}"),
             By::Person,
@@ -198,7 +198,7 @@ fn matches(pattern: &str, name: &str) -> bool {
 }
 
 fn review_command(facts: &Facts) -> String {
-    format!("`tribunal review --pr {} --publish`", facts.number)
+    format!("`tribunal review {}`", facts.number)
 }
 
 fn reviewed(facts: &Facts) -> Standing {
@@ -338,6 +338,14 @@ fn approvals(policy: &MergePolicy, facts: &Facts) -> Standing {
         });
     }
     let have = people.approved.len();
+    if have + people.unsure.len() >= wanted {
+        let who = listed(people.unsure.iter().map(|login| visible_line(login)));
+        return unknown(
+            format!("whether {who} may approve could not be found out"),
+            By::Person,
+            "let the token read who may write here, or merge it by hand",
+        );
+    }
     let stale = match people.approved_before.is_empty() {
         true => String::new(),
         false => format!("; {} approved an earlier head", listed(people.approved_before.iter().map(|login| visible_line(login)))),
@@ -414,8 +422,24 @@ fn forge_allows(facts: &Facts, before: &[Condition]) -> Standing {
                     | Name::Approvals
             )
     });
+    match facts.rules.obstacle {
+        Some(Obstacle::MergeQueue) => {
+            let because = format!("everything goes into {} through the forge's merge queue", named(&facts.base_branch));
+            return unmet(because, By::Person, "add it to the queue");
+        }
+        Some(Obstacle::NotAllowed) => {
+            let because = format!("our account may not merge into {}", named(&facts.base_branch));
+            return unmet(because, By::Person, "let the account merge there, or merge it by hand");
+        }
+        None => {}
+    }
     match facts.mergeable {
         Mergeable::Yes => met("the forge would merge it"),
+        Mergeable::Behind => unmet(
+            format!("it is behind {}, and the forge merges only what is up to date", named(&facts.base_branch)),
+            By::Tribunal,
+            "bring the base in, and have it checked and reviewed again",
+        ),
         Mergeable::Blocked if explained => {
             unmet("the forge says that it is blocked, which follows from the above", By::Time, "see above")
         }

@@ -1,0 +1,83 @@
+//! One merge, once. Everything is read anew right before it; the head guards it; and after an answer that says nothing the pull request
+//! itself is asked, so that nothing is ever sent twice.
+
+use super::{Look, Merging, PAUSES};
+use crate::EngineError;
+use tokio::time::sleep;
+use tribunal_core::merge::clearance::{Clearance, Lapse};
+use tribunal_core::pull::facts::PullState;
+use tribunal_core::pull::fault::ForgeFault;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MergeEnd {
+    /// It is merged, at the head that was cleared.
+    Merged,
+    /// What it was cleared by is not so any more; nothing was sent.
+    Lapsed(Lapse),
+    /// The forge says no, in its own words (SL-94).
+    Refused(String),
+}
+
+impl Merging {
+    /// `still_holds` judges what is there now, with whatever the procedure knows besides.
+    pub async fn merge(
+        &self,
+        clearance: &Clearance,
+        still_holds: impl Fn(&Look) -> Result<(), Lapse> + Send,
+    ) -> Result<MergeEnd, EngineError> {
+        for pause in PAUSES {
+            let look = self.look(clearance.number()).await?;
+            // Done before, by a process that died before it could say so.
+            if look.facts.state == PullState::Merged && look.facts.head == *clearance.head() {
+                return Ok(MergeEnd::Merged);
+            }
+            if let Err(lapse) = still_holds(&look) {
+                return Ok(MergeEnd::Lapsed(lapse));
+            }
+            if self.on.dry {
+                return Ok(MergeEnd::Refused("this is a rehearsal".into()));
+            }
+            match self.on.forge.merge(clearance.number(), &clearance.order()).await {
+                Ok(()) => return Ok(MergeEnd::Merged),
+                Err(fault) if fault.is_uncertain() => return self.after_doubt(clearance, fault).await,
+                // It certainly did nothing, and is not ready: it still works out whether there is a conflict.
+                Err(ForgeFault::Failing { .. }) => sleep(pause).await,
+                Err(fault) if fault.may_pass() => return Err(fault.into()),
+                Err(fault) => return self.after_refusal(clearance, fault).await,
+            }
+        }
+        Err(ForgeFault::Failing {
+            host: self.project.host().to_owned(),
+            status: 405,
+            message: format!("#{} is not ready to be merged yet", clearance.number()),
+        }
+        .into())
+    }
+
+    /// The answer got lost: merged at this head is merged by us. If it is still open after a while, whoever asked looks again later.
+    async fn after_doubt(&self, clearance: &Clearance, fault: ForgeFault) -> Result<MergeEnd, EngineError> {
+        for pause in PAUSES {
+            let pull = self.on.forge.pull(clearance.number()).await?;
+            match pull.state {
+                PullState::Merged if pull.head.sha == *clearance.head() => return Ok(MergeEnd::Merged),
+                PullState::Merged | PullState::Closed => {
+                    return Ok(MergeEnd::Refused(format!("it is {} now", pull.state.word())));
+                }
+                PullState::Open => sleep(pause).await,
+            }
+        }
+        Err(fault.into())
+    }
+
+    async fn after_refusal(&self, clearance: &Clearance, fault: ForgeFault) -> Result<MergeEnd, EngineError> {
+        let pull = self.on.forge.pull(clearance.number()).await?;
+        if pull.state == PullState::Merged && pull.head.sha == *clearance.head() {
+            return Ok(MergeEnd::Merged);
+        }
+        if pull.head.sha != *clearance.head() {
+            let (cleared, found) = (clearance.head().clone(), pull.head.sha);
+            return Ok(MergeEnd::Lapsed(Lapse::HeadMoved { cleared, found }));
+        }
+        Ok(MergeEnd::Refused(fault.to_string()))
+    }
+}

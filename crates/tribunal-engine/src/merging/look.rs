@@ -1,0 +1,197 @@
+//! One pull request at one moment.
+
+use super::Merging;
+use super::update::merged_tree;
+use crate::EngineError;
+use crate::effects::blocking;
+use crate::remediate::look::{Heard, hear};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use tribunal_core::ids::{AgentName, RepoPath, RunId, Sha};
+use tribunal_core::merge::facts::{Facts, Gates, Makers, Marker};
+use tribunal_core::merge::people::{Rights, Voices, approvers};
+use tribunal_core::policy::config::DEFAULT_MAX_BYTES;
+use tribunal_core::procedure::remediate;
+use tribunal_core::pull::capability::Capability;
+use tribunal_core::pull::facts::{BaseRules, Mergeable, Pull, PullState};
+use tribunal_core::pull::fault::ForgeFault;
+use tribunal_core::pull::place::ForgeKind;
+use tribunal_core::pull::told::Told;
+use tribunal_forge::git::{GitError, Repository};
+
+/// A pull request that is pushed to again and again while it is read is not looked at more often than this.
+const MOST_LOOKS: u32 = 3;
+
+#[derive(Debug, Clone)]
+pub struct Look {
+    /// Its gates are empty: they are the procedure's to fill in.
+    pub facts: Facts,
+    pub body: String,
+    /// Changed files, both names of a renamed one.
+    pub files: Told<BTreeSet<RepoPath>>,
+    /// The tip of the base that was fetched: where the repository's own configuration is read.
+    pub base_tip: Told<Sha>,
+}
+
+/// What git says of a change.
+struct Brought {
+    base: Sha,
+    head: Sha,
+    files: BTreeSet<RepoPath>,
+    markers: Vec<Marker>,
+    makers: Makers,
+    conflict: bool,
+}
+
+impl Merging {
+    /// Reads everything anew. A failed read is an error, or unknown where the rest can stand without it.
+    pub async fn look(&self, number: u64) -> Result<Look, EngineError> {
+        let mut looks = 1;
+        loop {
+            let heard = hear(&self.on, &self.place(number)).await?;
+            let brought = self.bring(&heard.pull).await?;
+            let moved = matches!(&brought, Ok(brought) if brought.head != heard.pull.head.sha);
+            if !moved {
+                return self.put_together(heard, brought).await;
+            }
+            if looks == MOST_LOOKS {
+                let message = format!("#{number} is pushed to faster than it can be read");
+                return Err(ForgeFault::Failing { host: self.project.host().to_owned(), status: 409, message }.into());
+            }
+            looks += 1;
+        }
+    }
+
+    async fn put_together(&self, heard: Heard, brought: Result<Brought, String>) -> Result<Look, EngineError> {
+        let (forge, pull) = (&self.on.forge, &heard.pull);
+        let (rules, capabilities, review, dependencies) =
+            tokio::join!(self.rules(&pull.base.branch), forge.capabilities(), self.review(&heard), self.dependencies(pull),);
+        let rules = rules?;
+        let dependencies = dependencies?;
+        let rights = self.rights(&heard).await?;
+        let brought: Told<Brought> = brought.into();
+        let fixers = match &brought {
+            Told::Is(brought) => self.fixers(&brought.makers).await?,
+            Told::Unknown(because) => Told::Unknown(because.clone()),
+        };
+        // Some forges do not tell a conflict from "not looked at yet"; git does.
+        let mergeable = match (pull.mergeable, &brought) {
+            (Mergeable::Unknown, Told::Is(brought)) if brought.conflict => Mergeable::Conflict,
+            (said, _) => said,
+        };
+        let facts = Facts {
+            number: pull.number,
+            title: pull.title.clone(),
+            url: pull.url.clone(),
+            state: pull.state,
+            draft: pull.draft,
+            head: pull.head.sha.clone(),
+            head_branch: pull.head.branch.clone(),
+            base: pull.base.sha.clone(),
+            base_branch: pull.base.branch.clone(),
+            is_fork: pull.is_fork,
+            is_ours: pull.author.is(&heard.me),
+            mergeable,
+            labels: pull.labels.clone(),
+            conflict_markers: brought.as_ref().map(|brought| brought.markers.clone()),
+            checks: Told::Is(heard.checks.clone()),
+            rules,
+            review: review?,
+            fixers,
+            people: Told::Is(Voices::of(&heard.said(&self.on.key, &self.bots), &rights)),
+            dependencies: Told::Is(dependencies),
+            gates: Told::Is(Gates::default()),
+            guarded: Told::Is(capabilities?.can(Capability::GuardedMerge)),
+        };
+        let body = heard.pull.body.clone();
+        Ok(Look {
+            facts,
+            body,
+            files: brought.as_ref().map(|brought| brought.files.clone()),
+            base_tip: brought.map(|brought| brought.base),
+        })
+    }
+
+    /// Who of those that approve may write.
+    async fn rights(&self, heard: &Heard) -> Result<Rights, ForgeFault> {
+        let mut rights = Rights::new();
+        for account in approvers(&heard.said(&self.on.key, &self.bots)) {
+            let right = match self.on.forge.permission(account).await {
+                Ok(permission) => Some(permission.may_write()),
+                Err(ForgeFault::NotFound { .. }) => Some(false),
+                Err(fault) if fault.may_pass() => return Err(fault),
+                Err(_) => None,
+            };
+            rights.insert(account.id.clone(), right);
+        }
+        Ok(rights)
+    }
+
+    /// What this token may not see is unknown; a forge that fails is a failure.
+    async fn rules(&self, branch: &str) -> Result<BaseRules, ForgeFault> {
+        match self.on.forge.base_rules(branch).await {
+            Err(fault) if fault.may_pass() => Err(fault),
+            Err(fault) => Ok(BaseRules {
+                methods: Told::Unknown(fault.to_string()),
+                approvals: Told::Unknown(fault.to_string()),
+                checks: Told::Unknown(fault.to_string()),
+                obstacle: None,
+            }),
+            Ok(rules) => Ok(rules),
+        }
+    }
+
+    /// Brings the change here. Of one that is over there may be nothing left to bring.
+    async fn bring(&self, pull: &Pull) -> Result<Result<Brought, String>, EngineError> {
+        if pull.state != PullState::Open {
+            return Ok(Err(format!("it is {}", pull.state.word())));
+        }
+        let (repository, source) = (Arc::clone(&self.repository), self.on.forge.source(pull));
+        let (base, head) = (pull.base.sha.clone(), pull.head.sha.clone());
+        let (is_local, must_try) = (self.kind == ForgeKind::Local, pull.mergeable == Mergeable::Unknown);
+        let read = blocking(move || -> Result<Brought, GitError> {
+            let (base, head) = match is_local {
+                true => (base, head),
+                false => {
+                    let fetched = repository.fetch_pull(&source, &base, &head)?;
+                    (fetched.base, fetched.head)
+                }
+            };
+            read(&repository, base, head, must_try)
+        });
+        Ok(read.await?.map_err(|error| error.to_string()))
+    }
+
+    /// Who made the fixes in it. A commit of a run that names nobody is looked up in the ledger.
+    async fn fixers(&self, makers: &Makers) -> Result<Told<BTreeSet<AgentName>>, EngineError> {
+        let mut agents = makers.agents.clone();
+        for run in &makers.runs {
+            match self.fixer_of(run).await? {
+                Some(agent) => drop(agents.insert(agent)),
+                None => return Ok(Told::Unknown(format!("a commit was made by run {run}, which this ledger does not know"))),
+            }
+        }
+        Ok(Told::Is(agents))
+    }
+
+    async fn fixer_of(&self, run: &RunId) -> Result<Option<AgentName>, EngineError> {
+        let row = self.ledger.run(run.as_str()).await?;
+        let state = row.and_then(|row| serde_json::from_str::<remediate::State>(&row.state).ok());
+        Ok(state.map(|state| state.request.loops.fixer))
+    }
+}
+
+fn read(repository: &Repository, base: Sha, head: Sha, must_try: bool) -> Result<Brought, GitError> {
+    let parted = repository.merge_base(&base, &head, "base", "head")?;
+    repository.bring_changed(&parted, &head)?;
+    let change = repository.read_change(&parted, &head, DEFAULT_MAX_BYTES)?.change;
+    let files = change.files.iter().flat_map(|file| [Some(&file.path), file.old_path.as_ref()]).flatten().cloned().collect();
+    Ok(Brought {
+        files,
+        markers: Marker::all_in(&change),
+        makers: Makers::of(&repository.history(&parted, &head)?),
+        conflict: must_try && merged_tree(repository, &base, &head)?.is_none(),
+        base,
+        head,
+    })
+}

@@ -1,0 +1,238 @@
+//! `tribunal why` on pull requests that are stuck, each for another reason (field pain 25).
+
+use super::super::loops::submits;
+use super::super::town::{Said, Town};
+use super::{Opened, draft, onto, opened, sign, status, why};
+use forge_conformance::Who;
+use tribunal_core::pull::facts::CheckState;
+use tribunal_core::pull::place::ForgeKind;
+use tribunal_core::pull::talk::ReviewEvent;
+
+/// Rules may verify, and merging is on: then nothing but the story's own reason is in the way.
+const ON: [(&str, &str); 2] = [("when", "approved"), ("verified_by", "rules")];
+
+/// The reason that is given first, on top of everything.
+fn reason(said: &Said) -> String {
+    said.stdout.lines().nth(1).unwrap_or_default().trim().to_owned()
+}
+
+/// Asks until a forge that takes its time has settled, and then holds it to code and reason.
+async fn stuck(town: &Town, pull: &Opened, code: i32, words: &str) -> Said {
+    stuck_under(town, pull, &ON, code, words).await
+}
+
+async fn stuck_under(town: &Town, pull: &Opened, settings: &[(&str, &str)], code: i32, words: &str) -> Said {
+    let begun = std::time::Instant::now();
+    loop {
+        let said = why(town, &[pull.number], settings, &[]);
+        if said.code == code && reason(&said).contains(words) {
+            return said;
+        }
+        // What is not worked out yet is said to be so; nothing else is waited for.
+        let settles = reason(&said).contains("worked out") || reason(&said).contains("does not say yet");
+        let late = begun.elapsed() > std::time::Duration::from_secs(180);
+        assert!(settles && !late, "wanted {code} and `{words}`:\n{}\n{}", said.stdout, said.stderr);
+        tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+    }
+}
+
+/// What stands in the way whether anybody has reviewed it or not.
+pub async fn why_before_a_review(town: &Town) {
+    let maintainer = town.stage.forge_as(Who::Maintainer);
+
+    stuck(town, &draft(town).await, 1, "it is a draft").await;
+
+    let closed = opened(town, "").await;
+    maintainer.close(closed.number).await.unwrap();
+    stuck(town, &closed, 1, "it was closed").await;
+
+    let held = opened(town, "").await;
+    town.stage.forge_as(Who::Bot).add_label(held.number, "Do not merge").await.unwrap();
+    stuck(town, &held, 1, "the label `Do not merge` holds it back").await;
+
+    let file = format!("{}.md", super::name("torn"));
+    town.stage.push("main", &[(&file, Some("one\n"))], "before").await;
+    let torn = onto(town, "main", "", &[(&file, Some("two\n"))]).await;
+    town.stage.push("main", &[(&file, Some("three\n"))], "meanwhile").await;
+    stuck(town, &torn, 1, "it conflicts with `main`").await;
+
+    let text = "<<<<<<< HEAD\na = 1\n=======\na = 2\n>>>>>>> topic\n";
+    let file = format!("{}.py", super::name("marked"));
+    let marked = onto(town, "main", "", &[(&file, Some(text))]).await;
+    stuck(town, &marked, 1, &format!("conflict markers stand in `{file}:1`")).await;
+
+    let red = opened(town, "").await;
+    status(town, &red.head, "ci/build", CheckState::Failure).await;
+    stuck(town, &red, 1, "`ci/build` is red").await;
+
+    let running = opened(town, "").await;
+    status(town, &running.head, "ci/build", CheckState::Pending).await;
+    stuck(town, &running, 1, "`ci/build` is still running").await;
+
+    let never = opened(town, "").await;
+    let said = stuck(town, &never, 1, "it was never reviewed").await;
+    assert!(said.stdout.contains(&format!("tribunal review {}", never.number)), "{}", said.stdout);
+
+    // CF-30: none is fine, unless somebody asks for one.
+    assert!(said.stdout.contains("no checks"), "{}", said.stdout);
+    let strict = [ON.as_slice(), &[("require_checks", "true")]].concat();
+    stuck_under(town, &never, &strict, 1, "no checks, and `merge.require_checks` asks for some").await;
+}
+
+/// What others have to do first.
+pub async fn why_behind_others(town: &Town) {
+    let sign = sign(town);
+    let maintainer = town.stage.forge_as(Who::Maintainer);
+    let first = opened(town, "").await;
+
+    let behind = opened(town, &format!("Depends on {sign}{}", first.number)).await;
+    stuck(town, &behind, 1, &format!("it depends on {sign}{}, which is open", first.number)).await;
+
+    let abandoned = opened(town, "").await;
+    maintainer.close(abandoned.number).await.unwrap();
+    let lost = opened(town, &format!("Blocked by: {sign}{}", abandoned.number)).await;
+    stuck(town, &lost, 1, &format!("depends on {sign}{}, which was closed without being merged", abandoned.number)).await;
+
+    let nowhere = opened(town, &format!("Depends on {sign}999999")).await;
+    stuck(town, &nowhere, 1, &format!("{sign}999999, which it depends on, could not be read")).await;
+
+    // The number of the next one is known before it is there.
+    let next = nowhere.number + 2;
+    let one = opened(town, &format!("Depends on {sign}{next}")).await;
+    let other = opened(town, &format!("Depends on {sign}{}", one.number)).await;
+    assert_eq!((one.number, other.number), (next - 1, next));
+    stuck(town, &one, 1, &format!("it depends on {sign}{}, which depends on it", other.number)).await;
+
+    let file = format!("{}.md", super::name("stacked"));
+    let stacked = onto(town, &first.branch, "", &[(&file, Some("On top.\n"))]).await;
+    stuck(town, &stacked, 1, &format!("it is stacked on {sign}{}, which is open", first.number)).await;
+
+    let issue = tribunal_core::pull::talk::NewIssue { title: "Before".into(), body: String::new(), labels: Vec::new() };
+    let issue = town.stage.forge_as(Who::Bot).create_issue(&issue).await.unwrap().number;
+    let waits = opened(town, &format!("Depends on #{issue}")).await;
+    stuck(town, &waits, 1, &format!("it depends on #{issue}, which is open")).await;
+    town.stage.forge_as(Who::Bot).close_issue(issue).await.unwrap();
+    stuck(town, &waits, 1, "it was never reviewed").await;
+}
+
+/// What a review says, and what it does not.
+pub async fn why_after_a_review(town: &Town) {
+    let file = format!("{}.py", super::name("app"));
+    let unsafe_text = "import yaml\n\n\ndef load(text):\n    return yaml.load(text)\n";
+    let bad = onto(town, "main", "", &[(&file, Some(unsafe_text))]).await;
+    town.review(bad.number);
+    // Our own status is red too, and that is the first thing in the way.
+    let said = stuck(town, &bad, 1, "`tribunal/review` is red").await;
+    assert!(said.stdout.contains("the verdict is MAJOR") && said.stdout.contains("F1 blocks"), "{}", said.stdout);
+
+    let good = opened(town, "").await;
+    town.review(good.number);
+    // CF-27: rules alone are not enough, unless somebody says so.
+    let approved = [("when", "approved")];
+    stuck_under(town, &good, &approved, 1, "only rules have looked at it").await;
+    // CF-1, SL-71: merging is off until somebody turns it on.
+    let off = [("verified_by", "rules")];
+    stuck_under(town, &good, &off, 1, "approved, pending manual merge: merging is off").await;
+    assert_eq!(why(town, &[good.number], &off, &["--merge"]).code, 0);
+    let ready = stuck(town, &good, 0, "every condition is met").await;
+    assert!(ready.stdout.contains("verified by rules") && ready.stdout.contains("no checks"), "{}", ready.stdout);
+
+    status(town, &good.head, "ci/build", CheckState::Pending).await;
+    stuck(town, &good, 75, "waiting: `ci/build` is still running").await;
+    status(town, &good.head, "ci/build", CheckState::Success).await;
+    stuck(town, &good, 0, "every condition is met").await;
+
+    // Design rule 7: a review is of one head.
+    let file = format!("{}.md", super::name("late"));
+    let pushed = town.stage.push(&good.branch, &[(&file, Some("More.\n"))], "more").await;
+    stuck(town, &good, 1, &format!("the last review is of {}, and the head is {}", good.head.short(), pushed.short())).await;
+
+    // JSON and Markdown say the same.
+    let value = why(town, &[good.number], &ON, &["--format", "json"]).json();
+    assert_eq!((value[0]["end"].as_str(), value[0]["conditions"].as_array().unwrap().len()), (Some("stuck"), 19), "{value:#}");
+    let page = why(town, &[good.number], &ON, &["--format", "markdown"]).stdout;
+    assert!(page.contains("| ✗ | reviewed | the last review is of"), "{page}");
+}
+
+/// As a person does it; one forge has a command for it instead of a review.
+async fn asks_for_changes(town: &Town, number: u64) {
+    match town.stage.kind() {
+        ForgeKind::GitLab => {
+            // What it answers is no note.
+            let _ = town.stage.forge_as(Who::Maintainer).comment(number, "/request_changes").await;
+        }
+        _ => submits(town, number, Who::Maintainer, ReviewEvent::RequestChanges, "Not like this.", &[]).await,
+    }
+}
+
+/// What people say (design rule 11).
+pub async fn why_people_are_in_the_way(town: &Town) {
+    let pull = onto(town, "main", "", &[(&format!("{}.md", super::name("text")), Some("One.\nTwo.\n"))]).await;
+    town.review(pull.number);
+    stuck(town, &pull, 0, "every condition is met").await;
+    let file = town.stage.checkout().git(&["diff", "--name-only", "origin/main", pull.head.as_str()]).await.trim().to_owned();
+
+    // Anybody can press a button; it counts for those who may write. One forge does not even show it to others.
+    let two = [ON.as_slice(), &[("approvals", "1")]].concat();
+    if town.stage.kind() != ForgeKind::GitLab {
+        submits(town, pull.number, Who::Stranger, ReviewEvent::Approve, "Nice!", &[]).await;
+    }
+    let maintainer = super::super::loops::login(town, Who::Maintainer).await;
+    stuck_under(town, &pull, &two, 1, "0 of 1 approval by people").await;
+
+    asks_for_changes(town, pull.number).await;
+    stuck(town, &pull, 1, &format!("{maintainer} asks for changes")).await;
+
+    submits(town, pull.number, Who::Maintainer, ReviewEvent::Approve, "Fine now.", &[]).await;
+    let said = stuck_under(town, &pull, &two, 0, "every condition is met").await;
+    assert!(said.stdout.contains(&format!("approved by {maintainer}")), "{}", said.stdout);
+    // CF-27: a person's word stands where only rules have looked.
+    assert_eq!(why(town, &[pull.number], &[("when", "approved")], &[]).code, 0);
+
+    let remark = [(file.as_str(), 1, "Why this word?".to_owned())];
+    submits(town, pull.number, Who::Author, ReviewEvent::Comment, "", &[(file.as_str(), 2, "A note to myself.".to_owned())])
+        .await;
+    stuck(town, &pull, 0, "every condition is met").await;
+    submits(town, pull.number, Who::Stranger, ReviewEvent::Comment, "", &remark).await;
+    stuck(town, &pull, 1, "1 thread of people is open").await;
+
+    let late = format!("{}.md", super::name("late"));
+    town.stage.push(&pull.branch, &[(&late, Some("More.\n"))], "more").await;
+    town.review(pull.number);
+    let said = stuck_under(town, &pull, &two, 1, "1 thread of people is open").await;
+    let earlier = said.stdout.lines().any(|line| line.contains(&maintainer) && line.contains("approved an earlier head"));
+    assert!(earlier, "{}", said.stdout);
+}
+
+/// What the forge asks for.
+pub async fn why_the_base_asks_for_more(town: &Town) {
+    let base = super::name("release");
+    let file = format!("{base}.md");
+    town.stage.push(&base, &[(&file, Some("A release.\n"))], "a release").await;
+    let pull = onto(town, &base, "", &[(&format!("{}.md", super::name("fix")), Some("A fix.\n"))]).await;
+    town.review(pull.number);
+    stuck(town, &pull, 0, "every condition is met").await;
+    if !town.stage.protect(&base, Some((1, "ci/build"))).await {
+        return;
+    }
+    let said = stuck(town, &pull, 1, "require").await;
+    assert!(said.stdout.contains("0 of 1 approval by people"), "{}", said.stdout);
+    status(town, &pull.head, "ci/build", CheckState::Success).await;
+    stuck(town, &pull, 1, "0 of 1 approval by people").await;
+    submits(town, pull.number, Who::Maintainer, ReviewEvent::Approve, "Fine.", &[]).await;
+    stuck(town, &pull, 0, "every condition is met").await;
+    town.stage.protect(&base, None).await;
+}
+
+/// Without a name all that are open are judged; bad input is refused, and a forge that cannot be read is no reason.
+pub async fn why_of_all_and_of_nothing(town: &Town) {
+    let one = draft(town).await;
+    let said = why(town, &[999_999], &ON, &[]);
+    assert_eq!(said.code, 5, "{said:?}");
+    let wrong = town.run(&["why", "nonsense"]).ended(2);
+    assert!(wrong.stderr.contains("names no pull request"), "{}", wrong.stderr);
+    town.run(&["why"]).ended(2);
+    // Twice is once.
+    let twice = why(town, &[one.number, one.number], &ON, &["--format", "json"]).json();
+    assert_eq!(twice.as_array().unwrap().len(), 1);
+}
