@@ -35,8 +35,23 @@ impl Clones {
         Clones { here, folder, one_at_a_time: Arc::default() }
     }
 
+    /// The clone of the project, made where it is not there yet.
+    pub async fn repository(&self, source: GitSource) -> Result<Arc<Repository>, EngineError> {
+        if let Some(here) = &self.here {
+            return Ok(Arc::clone(here));
+        }
+        let _turn = self.turn().await;
+        let folder = self.folder.clone();
+        Ok(Arc::new(blocking(move || Repository::clone_of(&folder, &source)).await??))
+    }
+
+    /// Held while something is fetched.
+    pub async fn turn(&self) -> tokio::sync::MutexGuard<'_, ()> {
+        self.one_at_a_time.lock().await
+    }
+
     pub async fn bring(&self, pull: &Pull, source: GitSource) -> Result<Brought, EngineError> {
-        let _guard = self.one_at_a_time.lock().await;
+        let _turn = self.turn().await;
         let (here, folder) = (self.here.clone(), self.folder.clone());
         let (base, head, number) = (pull.base.sha.clone(), pull.head.sha.clone(), pull.number);
         blocking(move || -> Result<Brought, EngineError> {

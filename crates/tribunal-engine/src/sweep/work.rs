@@ -125,7 +125,7 @@ impl Sweeps {
                 self.respond(request, &Ordered { ticket, number: *number, head, without, allowance: *allowance }).await?
             }
             Act::Remains { number, head, items } => Outcome::Remained(self.remains(request, *number, head, items).await?),
-            Act::Update { number, head } => Outcome::Updated(self.update(*number, head).await?),
+            Act::Update { number, head } => Outcome::Updated(self.update(request, *number, head).await?),
             Act::Merge { warrant } => Outcome::Merged(self.merge(request, warrant).await?),
             Act::Epics { number } => Outcome::Epics(self.epics(request, *number).await?),
             // The built-in index reads what is there when it is asked.
