@@ -1,6 +1,6 @@
 //! Where changes come from and where words go: git, and the forges. The only crate that holds forge tokens.
 
-#![cfg_attr(test, allow(clippy::unwrap_used))]
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 pub mod detect;
 pub mod git;

@@ -29,8 +29,8 @@ pub fn order_time() -> Result<f64> {
     let candidate = |number: u64| Candidate {
         number,
         files: (0..30).map(|nth| file(number, nth)).chain([RepoPath::from("CHANGELOG.md")]).collect(),
-        foundation: number % 50 == 0,
-        depends_on: if number % 3 == 0 { BTreeSet::from([number / 3]) } else { BTreeSet::new() },
+        foundation: number.is_multiple_of(50),
+        depends_on: if number.is_multiple_of(3) { BTreeSet::from([number / 3]) } else { BTreeSet::new() },
         head_branch: format!("branch-{number}"),
         base_branch: "main".into(),
         is_fork: false,

@@ -18,6 +18,8 @@ pub struct Forge {
     pub reviews: BTreeMap<u64, Vec<Review>>,
     /// Heads whose checks are red.
     pub red: BTreeSet<Sha>,
+    /// Pull requests on which somebody broke a seal of ours.
+    pub tampered: BTreeSet<u64>,
     pub wrote: Vec<Wrote>,
     heads: u64,
     ids: u64,
@@ -46,6 +48,7 @@ impl Forge {
             pulls: BTreeMap::new(),
             reviews: BTreeMap::new(),
             red: BTreeSet::new(),
+            tampered: BTreeSet::new(),
             wrote: Vec::new(),
             heads: 0,
             ids: 0,

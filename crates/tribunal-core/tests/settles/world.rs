@@ -201,6 +201,7 @@ impl World {
         if let Some(review) = ours.filter(|review| review.body.contains("tribunal:1")) {
             let at = review.body.rfind('.').unwrap_or(0);
             review.body.replace_range(at.., ".AAAA -->");
+            self.forge.tampered.insert(number);
             self.happened("tampered");
         }
     }

@@ -27,7 +27,7 @@ impl Merging {
         for _ in 0..MAX_CHAIN {
             let mut above = Vec::new();
             for epic in next.into_iter().filter(|epic| seen.insert(*epic)).collect::<Vec<_>>() {
-                let (end, body) = self.end_of(epic, keyword).await;
+                let (end, body) = self.end_of(epic, keyword, &BTreeSet::new()).await;
                 // What is done may have been the last part of something larger.
                 if matches!(end, EpicEnd::Close { .. } | EpicEnd::Closed) {
                     above.extend(epic::parents(&body, keyword, epic));
@@ -72,7 +72,12 @@ impl Merging {
         Ok(issue)
     }
 
-    async fn end_of(&self, number: u64, keyword: &str) -> (EpicEnd, String) {
+    /// One piece of larger work, whose stories are those that the forge knows and those that are `named` besides.
+    pub async fn finish(&self, number: u64, keyword: &str, named: &BTreeSet<u64>) -> EpicEnd {
+        self.end_of(number, keyword, named).await.0
+    }
+
+    async fn end_of(&self, number: u64, keyword: &str, named: &BTreeSet<u64>) -> (EpicEnd, String) {
         let warning = |fault: &ForgeFault| EpicEnd::Warning { reason: format!("#{number} is left open: {fault}") };
         let issue = match self.on.forge.issue(number).await {
             Ok(issue) => issue,
@@ -84,7 +89,8 @@ impl Merging {
         }
         let children: Told<Vec<Story>> = self.stories(number, keyword).await.into();
         let mut listed = BTreeMap::new();
-        for story in epic::listed_stories(&issue) {
+        let stories: BTreeSet<u64> = epic::listed_stories(&issue).into_iter().chain(named.iter().copied()).collect();
+        for story in stories {
             let open: Told<bool> = self.on.forge.issue(story).await.map(|issue| issue.open).into();
             listed.insert(story, open);
         }

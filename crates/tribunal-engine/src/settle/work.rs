@@ -86,8 +86,8 @@ impl Settling {
             Effect::Give { task, number, assessment, .. } => self.give(state, task, *number, *assessment).await,
             Effect::Label { task, number, label } => self.label(task, *number, label).await,
             Effect::Refine { task, number, head, .. } => self.refine(state, order, task, *number, head).await,
-            Effect::Merge { task, number, head, .. } => self.merge(state, task, *number, head).await,
-            Effect::Close { merged, parents, .. } => self.carry(merged, parents).await,
+            Effect::Merge { number, head, .. } => self.merge(state, *number, head).await,
+            Effect::Close { merged, parents, .. } => self.carry(state, merged, parents).await,
             Effect::Wait { until, .. } => {
                 (self.listener)(Progress::Watching { until: *until });
                 let left = until.saturating_sub(now());

@@ -48,7 +48,7 @@ impl Issues for GitHub {
         // A sub-issue may be in another repository, where its number means nothing here; it counts with its own state all the same.
         children.extend(below.into_iter().map(Issue::from));
         children.retain(|issue| issue.number != number);
-        children.sort_by(|one, other| (one.number, !one.open).cmp(&(other.number, !other.open)));
+        children.sort_by_key(|one| (one.number, !one.open));
         children.dedup_by_key(|issue| issue.number);
         Ok(children)
     }

@@ -5,6 +5,9 @@ use super::plan_file::write::Change;
 use super::plan_file::{Plan, TaskId};
 use super::seen::{Given, TaskSeen};
 use crate::ids::{EffectKey, RunId, Sha};
+use crate::merge::clearance::{Clearance, Lapse};
+use crate::merge::conditions::Conditions;
+use crate::merge::epic::EpicEnd;
 use crate::procedure::Millis;
 use crate::procedure::order::Hindrance;
 use crate::publish::verdict::Assessment;
@@ -137,6 +140,35 @@ pub enum Merging {
     Stuck {
         reason: String,
     },
+}
+
+impl Merging {
+    /// The right to merge, or what is in its way.
+    pub fn cleared(conditions: &Conditions) -> Result<&Clearance, Merging> {
+        conditions.clearance().ok_or_else(|| {
+            let reason = conditions.first_unmet().map_or_else(String::new, |unmet| unmet.sentence().to_owned());
+            if conditions.only_waits() { Merging::Waits { reason } } else { Merging::Stuck { reason } }
+        })
+    }
+
+    /// What a clearance that lapsed at the last moment means: it is looked at again.
+    pub fn lapsed(lapse: Lapse) -> Result<Merging, Hindrance> {
+        match lapse {
+            Lapse::HeadMoved { found, .. } => Err(Hindrance::HeadMoved { to: Some(found) }),
+            Lapse::Different | Lapse::Unmet(_) => Ok(Merging::Waits { reason: lapse.to_string() }),
+        }
+    }
+}
+
+impl Closing {
+    /// What became of a parent, for whoever reads the report.
+    pub fn note(&mut self, parent: u64, end: EpicEnd) {
+        match end {
+            EpicEnd::Close { .. } => self.closed.push(parent),
+            EpicEnd::Closed | EpicEnd::StaysOpen { .. } => {}
+            EpicEnd::Warning { reason } => self.notes.push(reason),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

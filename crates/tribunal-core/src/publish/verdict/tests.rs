@@ -40,14 +40,19 @@ fn block<'a>(document: &'a Document, sitting: &'a Sitting) -> Block<'a> {
     Block { document, verdict, sitting, branch: "hall/sdet/issue-7", closing: &[] }
 }
 
+/// The character that keeps a name from calling somebody, made visible.
+fn shown(text: String) -> String {
+    text.replace('\u{2060}', "<wj>")
+}
+
 /// TS-24, TS-27, TS-68: three fields in their order, the wanted change, and where the fix goes.
 #[test]
 fn a_minor_verdict_reads_like_this() {
-    insta::assert_snapshot!(words(&block(&minor(), &FIRST), 60_000), @r"
+    insta::assert_snapshot!(shown(words(&block(&minor(), &FIRST), 60_000)), @r"
     VERDICT: MINOR
 
     FINDINGS:
-    - F1 P1 `src/a.py:2`: Anyone runs &lt;b&gt;commands&lt;/b&gt; as @⁠root, see #⁠7. Wanted: Pass a list. [severity: minor]
+    - F1 P1 `src/a.py:2`: Anyone runs &lt;b&gt;commands&lt;/b&gt; as @<wj>root, see #<wj>7. Wanted: Pass a list. [severity: minor]
 
     NEXT: address-and-resubmit
 
@@ -69,7 +74,7 @@ fn a_good_verdict_lists_nothing() {
     let mut document = minor();
     document.findings.iter_mut().for_each(|finding| finding.p_code = Priority::P3);
     document.verdict = Some(Verdict::Lgtm);
-    insta::assert_snapshot!(words(&block(&document, &FIRST), 60_000), @r"
+    insta::assert_snapshot!(shown(words(&block(&document, &FIRST), 60_000)), @r"
     VERDICT: LGTM
 
     FINDINGS:
@@ -87,12 +92,12 @@ fn a_final_verdict_says_so() {
     let mut document = minor();
     document.missing_prerequisites = vec!["the API of #3 @root".into()];
     document.verdict = Some(Verdict::Blocked);
-    insta::assert_snapshot!(words(&block(&document, &SECOND), 60_000), @r"
+    insta::assert_snapshot!(shown(words(&block(&document, &SECOND), 60_000)), @r"
     VERDICT: BLOCKED
 
     FINDINGS:
-    - missing: the API of #⁠3 @⁠root. [severity: major]
-    - F1 P1 `src/a.py:2`: Anyone runs &lt;b&gt;commands&lt;/b&gt; as @⁠root, see #⁠7. Wanted: Pass a list. [severity: minor]
+    - missing: the API of #<wj>3 @<wj>root. [severity: major]
+    - F1 P1 `src/a.py:2`: Anyone runs &lt;b&gt;commands&lt;/b&gt; as @<wj>root, see #<wj>7. Wanted: Pass a list. [severity: minor]
 
     NEXT: escalate-to-invoker
 

@@ -2,9 +2,10 @@
 //! edits since it was read stay as they are.
 
 use super::spans::{Member, elements, members, whole};
-use super::{Plan, Task, TaskId};
+use super::{Plan, Status, Task, TaskId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// One value that is to be another.
@@ -47,15 +48,28 @@ fn written(task: &Task) -> [(&'static str, Value); 8] {
     ]
 }
 
-/// The text with these changes. A task that is gone is somebody's decision.
+/// The text with these changes. A task that is gone is somebody's decision; so is one that was escalated since the plan was read: only
+/// a merge takes it further (TS-92).
 pub fn apply(text: &str, changes: &[Change]) -> String {
+    let escalated: BTreeSet<&TaskId> = changes
+        .iter()
+        .filter(|change| change.key == "status" && change.value != json!(Status::Merged))
+        .filter_map(|change| change.task.as_ref())
+        .filter(|task| status_of(text, task).is_some_and(|status| status == Status::Escalated))
+        .collect();
     let mut text = text.to_owned();
-    for change in changes {
+    for change in changes.iter().filter(|change| change.task.as_ref().is_none_or(|task| !escalated.contains(task))) {
         if let Some(object) = object_of(&text, change.task.as_ref()) {
             set(&mut text, &object, &change.key, &change.value);
         }
     }
     text
+}
+
+fn status_of(text: &str, task: &TaskId) -> Option<Status> {
+    let object = object_of(text, Some(task))?;
+    let status = members(text, &object).into_iter().find(|member| member.name == "status")?;
+    serde_json::from_str(&text[status.value]).ok()
 }
 
 fn object_of(text: &str, task: Option<&TaskId>) -> Option<Range<usize>> {
