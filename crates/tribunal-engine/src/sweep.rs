@@ -69,13 +69,8 @@ impl Sweeps {
     /// Nothing is done for a run that somebody has passed over.
     async fn still_ours(&self, request: &Request) -> Result<(), Trouble> {
         let (lock, run) = (self.lock.clone(), request.run.clone());
-        let found = crate::effects::blocking(move || lock.holder()).await;
-        match found.unwrap_or_else(|error| Err(error.to_string())) {
-            Ok(Some(holder)) if holder.is(&run) => Ok(()),
-            Ok(Some(holder)) => Err(Trouble::Displaced(holder.words())),
-            Ok(None) => Err(Trouble::Displaced("it was removed".to_owned())),
-            Err(why) => Err(Trouble::Displaced(why)),
-        }
+        let held = crate::effects::blocking(move || lock.hold(&run)).await;
+        held.unwrap_or_else(|error| Err(error.to_string())).map_err(Trouble::Displaced)
     }
 
     /// Between two looks at the forge.

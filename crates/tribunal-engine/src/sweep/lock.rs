@@ -7,7 +7,7 @@ use std::fs::{File, TryLockError};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use tribunal_core::ids::RunId;
-use tribunal_core::procedure::sweep::lock::{Answer, Decision, Found, Holder, Skill, decide};
+use tribunal_core::procedure::sweep::lock::{Answer, Decision, Found, Hold, Holder, Skill, decide, hold, lets_go};
 
 #[derive(Debug, Clone)]
 pub struct SetLock {
@@ -34,7 +34,7 @@ impl SetLock {
         guarded().unwrap_or_else(Decision::Fail)
     }
 
-    pub fn holder(&self) -> Result<Option<Holder>, String> {
+    fn holder(&self) -> Result<Option<Holder>, String> {
         match std::fs::read_to_string(self.path()) {
             Ok(text) => serde_json::from_str(&text).map(Some).map_err(|error| error.to_string()),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
@@ -42,16 +42,29 @@ impl SetLock {
         }
     }
 
-    /// Removes it if it still names this run.
-    pub fn release(&self, run: &RunId) -> Result<(), String> {
+    /// Asked before each act: is it still this run's? If not, the words say whose it is.
+    pub fn hold(&self, run: &RunId) -> Result<(), String> {
         let _guard = self.guard()?;
-        match self.holder()? {
-            Some(holder) if holder.is(run) => std::fs::remove_file(self.path()).map_err(|error| self.told(&error)),
-            Some(_) | None => Ok(()),
+        let (found, pid) = (self.found(), std::process::id());
+        let process = begun(pid);
+        match (hold(&found, run, pid, process.as_deref()), found) {
+            (Hold::Ours, _) => Ok(()),
+            (Hold::Refresh, Found::Lock(holder, _)) => self.write(&Holder { pid, process, ..*holder }),
+            (Hold::Refresh, Found::Nothing | Found::Unreadable(_)) => Ok(()),
+            (Hold::Lost(words), _) => Err(words),
         }
     }
 
-    pub fn path(&self) -> PathBuf {
+    /// Removes it if it still names this run.
+    pub fn release(&self, run: &RunId) -> Result<(), String> {
+        let _guard = self.guard()?;
+        if lets_go(&self.found(), run) {
+            std::fs::remove_file(self.path()).map_err(|error| self.told(&error))?;
+        }
+        Ok(())
+    }
+
+    fn path(&self) -> PathBuf {
         self.folder.join(LOCK)
     }
 
@@ -195,13 +208,27 @@ mod tests {
         let Decision::Busy { holder, note: None } = take(&lock, "two", None) else { panic!("two hold it") };
         assert!(holder.is(&"one".into()));
         assert_eq!(take(&lock, "two", Some(&holder)), Decision::Take { reaped: None });
-        assert!(lock.holder().unwrap().unwrap().is(&"two".into()));
+        assert!(lock.hold(&"one".into()).unwrap_err().contains("two"), "who was passed over finds out before its next act");
+        assert_eq!(lock.hold(&"two".into()), Ok(()));
         // Nobody works on `two`.
         assert_eq!(take(&lock, "three", None), Decision::Take { reaped: Some(std::process::id()) });
         lock.release(&"two".into()).unwrap();
         assert!(lock.holder().unwrap().is_some(), "only its holder gives it back");
         lock.release(&"three".into()).unwrap();
         assert_eq!(lock.holder().unwrap(), None);
+        assert!(lock.hold(&"three".into()).is_err());
+    }
+
+    /// A run that goes on after a kill has the lock, and says that it is another process now.
+    #[test]
+    fn a_lock_names_the_process_of_now() {
+        let folder = tempfile::tempdir().unwrap();
+        let lock = lock(&folder);
+        take(&lock, "one", None);
+        let before = lock.holder().unwrap().unwrap();
+        lock.write(&Holder { pid: 1, process: Some("long ago".into()), ..before.clone() }).unwrap();
+        assert_eq!(lock.hold(&"one".into()), Ok(()));
+        assert_eq!(lock.holder().unwrap(), Some(before));
     }
 
     /// SL-122: a lock of another program goes by its process; what nobody understands is left alone.
