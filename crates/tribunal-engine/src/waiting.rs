@@ -45,9 +45,9 @@ struct Scene {
 pub async fn until_settled(asked: &Await, listener: &Listener) -> Result<Activity, EngineError> {
     let started = now();
     let timeout = asked.wait.total.as_millis();
-    listener(Progress::Watching { until: started.saturating_add(timeout) });
     // What was there before the first look counts when it is an open thread; the rest must be new.
     let first = look(asked).await?;
+    listener(Progress::Watching { until: started.saturating_add(timeout) });
     let known: Vec<Item> = match &asked.after {
         Some(_) => Vec::new(),
         None => first.items.iter().filter(|item| !matches!(item.surface, Surface::Thread { .. })).cloned().collect(),

@@ -121,7 +121,7 @@ pub async fn merge(scene: &Scene, order: &MergeOrder) -> Result<(), ForgeFault> 
     }
 }
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// Waits for what a forge does in its own time.
 pub async fn eventually(what: &str, mut holds: impl AsyncFnMut() -> bool) {

@@ -11,7 +11,7 @@ use tribunal_forge::http::pace::Pace;
 
 /// The label that jobs of tests ask for.
 pub const LABEL: &str = "peer";
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// A workflow with one job, run when a label is put on a pull request. A push would do too, but the server may look at the branch for an
 /// earlier push only then, and run the job twice.

@@ -24,7 +24,7 @@ pub const BOT: &str = "tribunal-bot";
 pub const AUTHOR: &str = "author";
 pub const STRANGER: &str = "stranger";
 
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(300);
 /// The server ends when its input does, and that is when this process ends, however it does.
 const WATCHED: &str = r#"exec 3<&0
 "$0" --config "$1" web </dev/null &

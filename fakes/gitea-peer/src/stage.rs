@@ -35,7 +35,7 @@ impl GiteaStage {
     async fn label(&self, branch: &str, head: &Sha, label: &str) {
         let forge = self.forge_as(Who::Maintainer);
         let filter = PullFilter { head_branch: Some(branch.to_owned()), ..PullFilter::default() };
-        for _ in 0..200 {
+        for _ in 0..6_000 {
             let pulls = forge.pulls(&filter).await.expect("pull requests");
             if let Some(pull) = pulls.iter().find(|pull| pull.head.sha == *head) {
                 return forge.add_label(pull.number, label).await.expect("a label");
@@ -112,9 +112,13 @@ impl Stage for GiteaStage {
         self.label(branch, &head, job).await;
         let is_it = |check: &Check| check.name.contains(job);
         // What the server says of a job that it just made must not come after its end.
-        self.check_at(&head, is_it).await.expect("the job is made");
+        let mut is_made = false;
+        for _ in 0..30 {
+            is_made = is_made || self.check_at(&head, is_it).await.is_some();
+        }
+        assert!(is_made, "the job {job} is not made");
         let failing = self.peer.next_job(&self.path, log).await;
-        for _ in 0..5 {
+        for _ in 0..30 {
             failing.tell().await;
             if let Some(check) = self.check_at(&head, |check| is_it(check) && check.state == CheckState::Failure).await {
                 return Some((head, check.name));

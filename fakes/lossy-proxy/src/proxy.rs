@@ -13,7 +13,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use tokio::net::TcpStream;
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 
 pub struct LossyProxy {
     address: SocketAddr,
@@ -26,6 +26,7 @@ struct Shared {
     /// Host and port of the real server.
     server: String,
     state: Mutex<State>,
+    released: watch::Sender<bool>,
 }
 
 #[derive(Default)]
@@ -47,7 +48,7 @@ impl LossyProxy {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         listener.set_nonblocking(true).expect("a listener");
         let address = listener.local_addr().expect("an address");
-        let shared = Arc::new(Shared { server, state: Mutex::default() });
+        let shared = Arc::new(Shared { server, state: Mutex::default(), released: watch::Sender::new(false) });
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         let (stop, stopped) = oneshot::channel();
         let for_thread = Arc::clone(&shared);
@@ -69,6 +70,11 @@ impl LossyProxy {
     /// From the next request on. Of several rules that meet a request the first one applies; all of them count it.
     pub fn add(&self, rule: Rule) {
         self.shared.state().rules.push(rule);
+    }
+
+    /// Lets all go that are held, and holds none from now on.
+    pub fn release(&self) {
+        self.shared.released.send_replace(true);
     }
 
     /// All requests so far, in the order of arrival.
@@ -149,6 +155,8 @@ async fn handle(shared: Arc<Shared>, request: Request<Incoming>) -> io::Result<R
             return Ok(answer);
         }
         Some(Harm::Delay(time)) => tokio::time::sleep(*time).await,
+        // A proxy that is gone holds nothing.
+        Some(Harm::Hold) => drop(shared.released.subscribe().wait_for(|released| *released).await),
         Some(Harm::DropAnswer | Harm::CutAnswer | Harm::Garble | Harm::AnswerInstead(_)) | None => {}
     }
     // A task of its own: the server must get to do the work even if the client has hung up meanwhile.
@@ -177,7 +185,8 @@ fn harmed(harm: Option<Harm>, answer: Response<Bytes>) -> io::Result<Response<Fu
             parts.headers.insert(CONTENT_LENGTH, HeaderValue::from(body.len()));
             body.slice(..body.len() / 2)
         }
-        Some(Harm::DropRequest | Harm::RefuseWith(_) | Harm::AnswerWith(_) | Harm::Limit(_) | Harm::Delay(_)) | None => body,
+        Some(Harm::DropRequest | Harm::RefuseWith(_) | Harm::AnswerWith(_) | Harm::Limit(_) | Harm::Delay(_) | Harm::Hold)
+        | None => body,
     };
     Ok(Response::from_parts(parts, Full::new(body)))
 }

@@ -21,6 +21,8 @@ pub enum Harm {
     AnswerWith(String),
     /// The request waits this long before it is passed on.
     Delay(Duration),
+    /// The request waits until the proxy is told to release it.
+    Hold,
     /// The client is told to come back after so many seconds; the server never sees the request.
     Limit(u64),
 }

@@ -96,6 +96,23 @@ async fn a_request_waits() {
     assert!(started.elapsed() >= Duration::from_millis(200));
 }
 
+#[tokio::test]
+async fn a_request_is_held_until_it_is_let_go() {
+    let server = counting();
+    let proxy = LossyProxy::start(&server.origin);
+    proxy.add(Rule::first("POST", "/things", Harm::Hold));
+    let begun = Instant::now();
+    let (answer, ()) = tokio::join!(post(&proxy), async {
+        while proxy.count("POST", "/things") == 0 {
+            assert!(begun.elapsed() < Duration::from_secs(300), "it never came");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        assert_eq!(server.asked.load(Ordering::SeqCst), 0);
+        proxy.release();
+    });
+    assert_eq!((answer.unwrap().status().as_u16(), server.asked.load(Ordering::SeqCst)), (201, 1));
+}
+
 /// A client that gives up does not stop the server.
 #[tokio::test]
 async fn the_work_is_done_for_a_client_that_left() {

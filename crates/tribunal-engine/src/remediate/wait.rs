@@ -17,7 +17,6 @@ use tribunal_core::remedy::report::files::Phase;
 
 impl Remedies {
     pub(super) async fn wait(&self, state: &State, until: Millis, arm: Arm, active: bool) -> Result<Input, EngineError> {
-        (self.listener)(Progress::Watching { until });
         self.write_state(state, Phase::Waiting, "WAITING");
         Ok(Input::Woken(self.wake(state, until, arm, active).await))
     }
@@ -28,7 +27,7 @@ impl Remedies {
             return Wake::Failed("there is nothing to compare with".into());
         };
         let mut vigil = Vigil::new(loops, until, active, crate::now());
-        let mut glimpse = None;
+        let (mut glimpse, mut has_said_so) = (None, false);
         loop {
             if let Some(wake) = vigil.is_over(crate::now()) {
                 return wake;
@@ -40,6 +39,10 @@ impl Remedies {
             };
             if let Some(wake) = vigil.looked(glance, crate::now()) {
                 return wake;
+            }
+            // Not before the first look: what came meanwhile is not waited for.
+            if !std::mem::replace(&mut has_said_so, true) {
+                (self.listener)(Progress::Watching { until });
             }
             tokio::time::sleep(Duration::from_millis(vigil.nap(crate::now()))).await;
         }

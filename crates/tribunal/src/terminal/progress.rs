@@ -1,4 +1,5 @@
-//! One line per reviewer while it looks. Only on a terminal; a pipe or `--quiet` stays silent.
+//! One line per reviewer while it looks, on a terminal. A pipe gets only what a reader of the log may wonder about: that it waits.
+//! `--quiet` stays silent.
 
 use super::out;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
@@ -13,6 +14,9 @@ pub struct Reporter {
     lines: Option<Arc<Lines>>,
     quiet: bool,
 }
+
+/// As a spinner or as a line of a log.
+const WATCHING: &str = "waiting for something to happen on the pull request";
 
 struct Lines {
     all: MultiProgress,
@@ -31,6 +35,7 @@ impl Reporter {
             (Some(lines), progress) => lines.show(progress),
             (None, Progress::Waiting { on }) if !quiet => out::note(&format!("waiting for {on}")),
             (None, Progress::Told { line }) if !quiet => out::note(&visible_line(&line)),
+            (None, Progress::Watching { .. }) if !quiet => out::note(WATCHING),
             (None, _) => {}
         })
     }
@@ -75,7 +80,7 @@ impl Lines {
                 self.end("working", None);
                 self.end("publishing", None);
                 self.end("waiting", None);
-                self.begin("waiting", "waiting for something to happen on the pull request");
+                self.begin("waiting", WATCHING);
             }
             Progress::Publishing { to } => self.begin("publishing", &format!("posting on {to}")),
             Progress::Verifying { agent, findings } => {

@@ -1,6 +1,7 @@
 //! When the forge, the network or we ourselves fail in the middle, on a real Gitea server.
 
 use super::gitea::town;
+use super::loops::until;
 use super::town::{Said, Town, assert_no_repetition};
 use crate::kill_moments::{Kills, wait_for_orphans};
 use forge_conformance::{Stage as _, Who};
@@ -96,11 +97,13 @@ async fn a_push_in_between_discards_the_result() {
     let proxy = LossyProxy::start(&stage.peer.origin());
     let (number, branch, head) = town.pull(&[("app.py", Some(SIX))]).await;
     // The first look is at the pull request, the second right before posting.
-    proxy.add(Rule::nth(2, "GET", &format!("*/pulls/{number}"), Harm::Delay(Duration::from_millis(1500))));
+    let looks = format!("*/pulls/{number}");
+    proxy.add(Rule::nth(2, "GET", &looks, Harm::Hold));
     town.origin = proxy.origin();
     let child = town.start(&["review", &town.address(number)]);
-    std::thread::sleep(Duration::from_millis(900));
+    until("the second look", || async { (proxy.count("GET", &looks) == 2).then_some(()) }).await;
     let new = stage.push(&branch, &[("more.md", Some("text\n"))], "meanwhile").await;
+    proxy.release();
     let said = Said::of(child.wait_with_output().unwrap()).ended(75);
     assert!(said.stderr.contains("nothing was posted"), "{}", said.stderr);
     assert!(town.stickies(number).await.is_empty() && town.threads(number).await.is_empty());

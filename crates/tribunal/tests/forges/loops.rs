@@ -12,6 +12,10 @@ pub mod sources;
 use super::town::{Said, Town};
 use forge_conformance::Who;
 use serde_json::Value;
+use std::io::{BufRead as _, BufReader};
+use std::process::Child;
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tribunal_core::findings::anchor::Side;
 use tribunal_core::ids::Sha;
@@ -105,6 +109,9 @@ pub fn ours<'a>(thread: &'a Thread, me: &str) -> Vec<&'a str> {
     replies.map(|comment| comment.body.lines().next().unwrap_or_default()).collect()
 }
 
+/// Long enough for a machine that is twenty times slower than usual.
+const PATIENCE: Duration = Duration::from_secs(300);
+
 /// Looks until it is so.
 pub async fn until<T, F: Future<Output = Option<T>>>(what: &str, mut look: impl FnMut() -> F) -> T {
     let begun = Instant::now();
@@ -112,13 +119,19 @@ pub async fn until<T, F: Future<Output = Option<T>>>(what: &str, mut look: impl 
         if let Some(seen) = look().await {
             return seen;
         }
-        assert!(begun.elapsed() < Duration::from_secs(60), "{what}: not within a minute");
+        assert!(begun.elapsed() < PATIENCE, "{what}: not within {} s", PATIENCE.as_secs());
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
 }
 
 /// A loop that runs beside the test.
-pub struct Running(Option<std::process::Child>);
+pub struct Running {
+    child: Option<Child>,
+    /// What it has said so far.
+    said: Arc<Mutex<String>>,
+    listener: Option<JoinHandle<()>>,
+    waits: usize,
+}
 
 impl Running {
     pub fn start(town: &Town, words: &[&str]) -> Running {
@@ -128,26 +141,51 @@ impl Running {
     }
 
     pub fn plain(town: &Town, words: &[&str]) -> Running {
-        Running(Some(town.start(words)))
+        Running::beside(town.start(words))
     }
 
     /// Its agents have their key.
     pub fn with_key(town: &Town, words: &[&str], key: &str) -> Running {
         let mut all = words.to_vec();
         all.extend(["--format", "json"]);
-        Running(Some(town.command(&town.machine, Who::Bot, &all).env("THE_KEY", key).spawn().unwrap()))
+        Running::beside(town.command(&town.machine, Who::Bot, &all).env("THE_KEY", key).spawn().unwrap())
+    }
+
+    fn beside(mut child: Child) -> Running {
+        let said = Arc::new(Mutex::new(String::new()));
+        let (lines, heard) = (BufReader::new(child.stderr.take().unwrap()).lines(), Arc::clone(&said));
+        let listener = std::thread::spawn(move || {
+            for line in lines.map_while(Result::ok) {
+                heard.lock().unwrap().push_str(&format!("{line}\n"));
+            }
+        });
+        Running { child: Some(child), said, listener: Some(listener), waits: 0 }
+    }
+
+    /// Until it has nothing more to do than to wait, once more than when this was last asked.
+    pub async fn waits(&mut self) {
+        self.waits += 1;
+        let begun = Instant::now();
+        while self.said.lock().unwrap().matches("waiting for something to happen").count() < self.waits {
+            let has_ended = self.child.as_mut().unwrap().try_wait().unwrap().is_some();
+            assert!(!has_ended && begun.elapsed() < PATIENCE, "it does not wait: {}", self.said.lock().unwrap());
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
     }
 
     pub async fn end(mut self) -> Said {
-        let child = self.0.take().unwrap();
-        tokio::task::spawn_blocking(move || Said::of(child.wait_with_output().unwrap())).await.unwrap()
+        let (child, listener) = (self.child.take().unwrap(), self.listener.take().unwrap());
+        let mut output = tokio::task::spawn_blocking(move || child.wait_with_output().unwrap()).await.unwrap();
+        listener.join().unwrap();
+        output.stderr = self.said.lock().unwrap().clone().into_bytes();
+        Said::of(output)
     }
 }
 
 /// A test that fails leaves no loop behind.
 impl Drop for Running {
     fn drop(&mut self) {
-        if let Some(mut child) = self.0.take() {
+        if let Some(mut child) = self.child.take() {
             let _ = child.kill();
             let _ = child.wait();
         }

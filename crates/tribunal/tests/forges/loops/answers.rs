@@ -32,7 +32,7 @@ pub async fn a_round_of_answers(town: &Town) {
     let agents = format!("{}{}", model("m", &server), model("c", &server));
     configure(town, &format!("[fix]\nagent = \"m\"\ncheck = \"c\"\n{agents}")).await;
 
-    let words = ["respond", &town.address(number), "--poll", "1s", "--settle", "1s", "--idle", "50s", "--total", "80s"];
+    let words = ["respond", &town.address(number), "--poll", "1s", "--settle", "1s", "--idle", "30m", "--total", "60m"];
     let running = Running::with_key(town, &words, KEY);
     let (me, bot) = (login(town, Who::Bot).await, login(town, LINTBOT).await);
     let summaries = || async {
@@ -84,23 +84,23 @@ pub async fn waiting_for_reviewers(town: &Town) {
 
     says(town, number, LINTBOT, "", &[("notes.md", 3, suggestion("Spelling.", "The shop opens at nine."))]).await;
     says(town, number, Who::Maintainer, "", &[("notes.md", 4, "Is that so?".to_owned())]).await;
-    let collected = waits(&["--timeout", "2s", "--settle", "50s"]).ended(75).json();
+    let collected = waits(&["--timeout", "2s", "--settle", "30m"]).ended(75).json();
     assert_eq!((&collected["status"], lengths(&collected).0), (&json!("timeout"), 2), "{collected:#}");
 
     let person = login(town, Who::Maintainer).await;
-    let people = waits(&["--reviewer", "people", "--settle", "1s", "--timeout", "40s"]).ended(0).json();
+    let people = waits(&["--reviewer", "people", "--settle", "1s", "--timeout", "30m"]).ended(0).json();
     assert_eq!((&people["status"], lengths(&people).0), (&json!("activity_detected"), 1), "{people:#}");
     let thread = &people["unresolved_threads"][0];
     assert_eq!((&thread["author"], &thread["path"], &thread["line"]), (&json!(person), &json!("notes.md"), &json!(4)));
-    let bots = waits(&["--reviewer", "lintbot", "--settle", "1s", "--timeout", "40s"]).ended(0).json();
+    let bots = waits(&["--reviewer", "lintbot", "--settle", "1s", "--timeout", "30m"]).ended(0).json();
     assert_eq!((lengths(&bots).0, &bots["unresolved_threads"][0]["line"]), (1, &json!(3)), "{bots:#}");
 
     // A comment that was there before is no news; one that comes meanwhile is.
     let (quiet, _, _) = town.pull(&[("notes.md", Some("text\n"))]).await;
     town.stage.forge_as(Who::Maintainer).comment(quiet, "An old word.").await.unwrap();
-    let words = ["await", &town.address(quiet), "--json", "--poll", "1s", "--settle", "1s", "--timeout", "50s"];
-    let running = Running::plain(town, &words);
-    tokio::time::sleep(std::time::Duration::from_millis(2500)).await;
+    let words = ["await", &town.address(quiet), "--json", "--poll", "1s", "--settle", "1s", "--timeout", "30m"];
+    let mut running = Running::plain(town, &words);
+    running.waits().await;
     town.stage.forge_as(Who::Maintainer).comment(quiet, "A new word.").await.unwrap();
     let news = running.end().await.ended(0).json();
     assert_eq!(lengths(&news), (0, 0, 1), "{news:#}");

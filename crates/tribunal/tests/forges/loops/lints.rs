@@ -2,6 +2,7 @@
 
 use super::super::town::Town;
 use super::{Running, commits_since, configure, ends, everything, file, head, looped, until};
+use forge_conformance::Who;
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -76,14 +77,16 @@ pub async fn a_linter_wakes_it_up(town: &Town) {
     let sarif = town.machine.folder().join("late.sarif");
     write(&sarif, &[]);
     let words =
-        ["watch", &town.address(number), "--sarif", sarif.to_str().unwrap(), "--poll", "1s", "--idle", "6s", "--total", "60s"];
-    let running = Running::start(town, &words);
-    tokio::time::sleep(std::time::Duration::from_millis(2500)).await;
+        ["watch", &town.address(number), "--sarif", sarif.to_str().unwrap(), "--poll", "1s", "--idle", "30m", "--total", "60m"];
+    let mut running = Running::start(town, &words);
+    running.waits().await;
     write(&sarif, &[removed(result("L1", "shop.py", 1), "shop.py", 1)]);
     until("the fix", || async { (head(town, number).await != first).then_some(()) }).await;
     assert!(!file(town, &branch, "shop.py").await.contains("import os"));
     write(&sarif, &[]);
-    let report = running.end().await.ended(75).json();
-    assert_eq!((&report["reason"], ends(&report)), (&json!("watch-window-elapsed"), vec!["lint shop.py:1 fixed".to_owned()]));
+    running.waits().await;
+    town.stage.forge_as(Who::Maintainer).close(number).await.unwrap();
+    let report = running.end().await.ended(0).json();
+    assert_eq!((&report["reason"], ends(&report)), (&json!("pr-closed"), vec!["lint shop.py:1 fixed".to_owned()]));
     assert_eq!(commits_since(town, &branch, &first).await.len(), 1);
 }

@@ -35,13 +35,16 @@ pub async fn an_injected_comment(town: &Town) {
 /// Design rule 7: somebody pushes while fixes are made; nothing is written to a head that nobody read, and the pass is made again.
 pub async fn a_moved_head(town: &Town) {
     configure(town, "").await;
-    town.stage.push("main", &[(".tribunal.toml", Some("[validate]\ncommands = [\"sleep 2\"]\n"))], "validate").await;
+    let pushed = town.machine.folder().join("pushed");
+    let config = format!("[validate]\ncommands = [\"until [ -e '{}' ]; do sleep 0.1; done\"]\n", pushed.display());
+    town.stage.push("main", &[(".tribunal.toml", Some(&config))], "validate").await;
     let (number, branch, _) = town.pull(&[("notes.md", Some(NOTES))]).await;
     says(town, number, LINTBOT, "", &[spelling()]).await;
     let running = Running::start(town, &["watch", &town.address(number), "--once"]);
     let scratch = town.machine.folder().join(".cache/tribunal/agents");
     until("the validation", || async { std::fs::read_dir(&scratch).ok()?.next().map(drop) }).await;
     let theirs = town.stage.push(&branch, &[("more.md", Some("text\n"))], "meanwhile").await;
+    std::fs::write(&pushed, "").unwrap();
     let report = running.end().await.ended(0).json();
     assert_eq!(report["reason"], "clean", "{report:#}");
     let commits = commits_since(town, &branch, &theirs).await;
