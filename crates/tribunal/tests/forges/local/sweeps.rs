@@ -150,8 +150,7 @@ fn targets_are_named() {
     plain.tribunal(&["pr", "label", "8", "add", "ready"]).ended(0);
     let numbers = |words: &[&str]| {
         let said = plain.tribunal(&[&["sweep", "--dry-run", "--format", "json"], words].concat());
-        let rows = said.json()["pulls"].as_array().unwrap().iter().map(|row| row["number"].as_u64().unwrap()).collect::<Vec<_>>();
-        rows
+        said.json()["pulls"].as_array().unwrap().iter().map(|row| row["number"].as_u64().unwrap()).collect::<Vec<_>>()
     };
     assert_eq!(numbers(&["--label", "ready"]), [PRICES]);
     assert_eq!(numbers(&["--search", "spec-0001 tax"]), [TAX]);

@@ -176,7 +176,10 @@ pub async fn it_wakes_up(town: &Town) {
     until("the merge", || async {
         match maintainer.merge(number, &order).await {
             Err(fault) if fault.may_pass() && !fault.is_uncertain() => None,
-            merged => Some(merged.unwrap()),
+            merged => {
+                merged.unwrap();
+                Some(())
+            }
         }
     })
     .await;
