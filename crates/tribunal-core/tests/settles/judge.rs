@@ -137,7 +137,7 @@ mod tests {
         verdict(&mut world, number, Assessment::Second, Verdict::Minor, 1);
         assert_eq!(judged(&world, &plan), Ok(()));
         verdict(&mut world, number, Assessment::Second, Verdict::Lgtm, 1);
-        assert!(judged(&world, &plan).unwrap_err().contains("2 times again"));
+        assert!(judged(&world, &plan).expect_err("it was not found").contains("2 times again"));
     }
 
     /// A review at level 0, and one of a stranger's pull request.
@@ -145,11 +145,11 @@ mod tests {
     fn a_review_that_was_not_allowed_is_found() {
         let (mut world, plan, number) = world();
         verdict(&mut world, number, Assessment::First, Verdict::Minor, 0);
-        assert!(judged(&world, &plan).unwrap_err().contains("at level 0"));
+        assert!(judged(&world, &plan).expect_err("it was not found").contains("at level 0"));
         let (mut world, plan, _) = super::tests::world();
         let fork = world.forge.open(1, "sdet", true, false);
         verdict(&mut world, fork, Assessment::First, Verdict::Minor, 1);
-        assert!(judged(&world, &plan).unwrap_err().contains("a stranger's"));
+        assert!(judged(&world, &plan).expect_err("it was not found").contains("a stranger's"));
     }
 
     /// A merge of what is not clean, of another head, or at the wrong level.
@@ -167,7 +167,7 @@ mod tests {
                 world.forge.push(number);
             }
             world.forge.wrote.push(Wrote::Merged { number, head, level });
-            assert!(judged(&world, &plan).unwrap_err().contains("was merged"), "{said:?} {level} {moved}");
+            assert!(judged(&world, &plan).expect_err("it was not found").contains("was merged"), "{said:?} {level} {moved}");
         }
     }
 
@@ -181,7 +181,7 @@ mod tests {
         };
         let mut judge = Judge::default();
         assert_eq!(judge.judge(&world.forge, &[with("ESCALATED")], &[]), Ok(()));
-        assert!(judge.judge(&world.forge, &[with("REVIEWING")], &[]).unwrap_err().contains("was escalated"));
+        assert!(judge.judge(&world.forge, &[with("REVIEWING")], &[]).expect_err("it was not found").contains("was escalated"));
         assert_eq!(judge.judge(&world.forge, &[with("ESCALATED")], &[]), Ok(()));
         assert_eq!(judge.judge(&world.forge, &[with("REVIEWING")], &[task.id]), Ok(()));
     }
