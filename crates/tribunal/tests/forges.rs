@@ -1,4 +1,4 @@
-//! `tribunal review PR`, `watch`, `respond`, `await`, `sweep` and `why`, run as a person would run it, on every forge: a real Gitea server, the fakes, and a plain repository.
+//! `tribunal review PR`, `watch`, `respond`, `await`, `settle`, `sweep` and `why`, run as a person would run it, on every forge: a real Gitea server, the fakes, and a plain repository.
 
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
@@ -46,6 +46,16 @@ mod forges {
                 a_record_of_what_is_deferred,
                 an_issue_for_what_is_deferred,
                 pages_of_respond,
+                eight_at_level_0,
+                eight_at_level_1,
+                eight_at_level_2,
+                never_a_third_verdict,
+                a_clean_head_is_kept,
+                a_draft_in_the_way,
+                the_specialist_is_called,
+                the_order_of_a_plan,
+                a_merge_that_waits,
+                odd_plans,
                 a_fleet,
                 a_fleet_that_waits,
                 a_fleet_is_only_looked_at,
@@ -85,6 +95,7 @@ mod forges {
     mod local;
     mod loops;
     mod merging;
+    mod settles;
     mod story;
     mod sweeps;
     mod town;
@@ -100,6 +111,8 @@ mod forges {
         pub use super::loops::sources::*;
         pub use super::merging::landing::*;
         pub use super::merging::why::*;
+        pub use super::settles::eight::*;
+        pub use super::settles::kept::*;
         pub use super::story::*;
         pub use super::sweeps::fleet::*;
         pub use super::sweeps::questions::*;
