@@ -127,7 +127,8 @@ pub async fn spoken(town: &Town, number: u64) -> Vec<String> {
 }
 
 pub async fn merge_by_hand(town: &Town, number: u64) {
-    let order = MergeOrder { head: head(town, number).await, method: MergeMethod::Merge, title: "x".into(), message: String::new() };
+    let order =
+        MergeOrder { head: head(town, number).await, method: MergeMethod::Merge, title: "x".into(), message: String::new() };
     town.stage.forge_as(Who::Maintainer).merge(number, &order).await.unwrap();
 }
 

@@ -25,7 +25,10 @@ pub async fn never_a_third_verdict(town: &Town) {
 
     town.stage.push(&branch, &[("stubborn.py", Some(&format!("# more\n{STUBBORN}")))], "more").await;
     planned.settle(town, &["--level", "1"]).ended(1);
-    assert_eq!((spoken(town, number).await, planned.statuses()), (vec!["MINOR".to_owned(), "MINOR".to_owned()], vec!["ESCALATED".to_owned()]));
+    assert_eq!(
+        (spoken(town, number).await, planned.statuses()),
+        (vec!["MINOR".to_owned(), "MINOR".to_owned()], vec!["ESCALATED".to_owned()])
+    );
     let (body, _) = &verdicts(town, number).await[1];
     assert!(body.contains("second and last assessment"), "{body}");
 
@@ -54,7 +57,10 @@ pub async fn a_clean_head_is_kept(town: &Town) {
     assert_eq!(planned.task(0)["last_reviewed_sha"], super::head(town, number).await.0);
     town.stage.push(&branch, &[("clean.py", Some(UNSAFE))], "worse").await;
     planned.settle(town, &["--level", "1"]).ended(1);
-    assert_eq!((spoken(town, number).await, planned.statuses()), (vec!["LGTM".to_owned(), "MAJOR".to_owned()], vec!["ESCALATED".to_owned()]));
+    assert_eq!(
+        (spoken(town, number).await, planned.statuses()),
+        (vec!["LGTM".to_owned(), "MAJOR".to_owned()], vec!["ESCALATED".to_owned()])
+    );
 }
 
 /// TS-102, CF-33: a draft that a person writes under our account is neither sent along nor thrown away, and nothing is said meanwhile.
@@ -149,7 +155,10 @@ pub async fn a_merge_that_waits(town: &Town) {
     assert_eq!(maintainer.pull(number).await.unwrap().state, PullState::Open, "rules alone merged {branch}");
     configure(town, BY_RULES).await;
     planned.settle(town, &["--level", "2"]).ended(0);
-    assert_eq!((maintainer.pull(number).await.unwrap().state, planned.statuses()), (PullState::Merged, vec!["MERGED".to_owned()]));
+    assert_eq!(
+        (maintainer.pull(number).await.unwrap().state, planned.statuses()),
+        (PullState::Merged, vec!["MERGED".to_owned()])
+    );
 }
 
 /// Bad input: a plan that is not there, that is no plan, or of another repository; and a number that is nothing.
