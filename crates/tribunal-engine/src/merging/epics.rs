@@ -87,10 +87,16 @@ impl Merging {
         if !issue.open {
             return (EpicEnd::Closed, body);
         }
-        let children: Told<Vec<Story>> = self.stories(number, keyword).await.into();
+        let mut children: Told<Vec<Story>> = self.stories(number, keyword).await.into();
+        if let Told::Is(known) = &mut children {
+            for story in named.iter().filter(|story| **story != number) {
+                let open = self.on.forge.issue(*story).await.map(|issue| issue.open).into();
+                known.retain(|other| other.number != *story);
+                known.push(Story { number: *story, open });
+            }
+        }
         let mut listed = BTreeMap::new();
-        let stories: BTreeSet<u64> = epic::listed_stories(&issue).into_iter().chain(named.iter().copied()).collect();
-        for story in stories {
+        for story in epic::listed_stories(&issue) {
             let open: Told<bool> = self.on.forge.issue(story).await.map(|issue| issue.open).into();
             listed.insert(story, open);
         }

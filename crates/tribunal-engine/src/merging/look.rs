@@ -74,9 +74,10 @@ impl Merging {
             Told::Is(brought) => self.fixers(&brought.makers).await?,
             Told::Unknown(because) => Told::Unknown(because.clone()),
         };
-        // Some forges do not tell a conflict from "not looked at yet"; git does.
+        // What a forge says of conflicts is of an earlier moment, or not worked out yet; git has just tried.
         let mergeable = match (pull.mergeable, &brought) {
-            (Mergeable::Unknown, Told::Is(brought)) if brought.conflict => Mergeable::Conflict,
+            (_, Told::Is(brought)) if brought.conflict => Mergeable::Conflict,
+            (Mergeable::Unknown, Told::Is(_)) => Mergeable::Yes,
             (said, _) => said,
         };
         let facts = Facts {
@@ -148,16 +149,16 @@ impl Merging {
         }
         let (repository, source) = (Arc::clone(&self.repository), self.on.forge.source(pull));
         let (base, head) = (pull.base.sha.clone(), pull.head.sha.clone());
-        let (is_local, must_try) = (self.kind == ForgeKind::Local, pull.mergeable == Mergeable::Unknown);
+        let is_local = self.kind == ForgeKind::Local;
         let read = blocking(move || -> Result<Brought, GitError> {
             let (base, head) = match is_local {
                 true => (base, head),
                 false => {
                     let fetched = repository.fetch_pull(&source, &base, &head)?;
-                    (fetched.base, fetched.head)
+                    (repository.fetch_base(&source)?, fetched.head)
                 }
             };
-            read(&repository, base, head, must_try)
+            read(&repository, base, head)
         });
         Ok(read.await?.map_err(|error| error.to_string()))
     }
@@ -181,7 +182,7 @@ impl Merging {
     }
 }
 
-fn read(repository: &Repository, base: Sha, head: Sha, must_try: bool) -> Result<Brought, GitError> {
+fn read(repository: &Repository, base: Sha, head: Sha) -> Result<Brought, GitError> {
     let parted = repository.merge_base(&base, &head, "base", "head")?;
     repository.bring_changed(&parted, &head)?;
     let change = repository.read_change(&parted, &head, DEFAULT_MAX_BYTES)?.change;
@@ -190,7 +191,7 @@ fn read(repository: &Repository, base: Sha, head: Sha, must_try: bool) -> Result
         files,
         markers: Marker::all_in(&change),
         makers: Makers::of(&repository.history(&parted, &head)?),
-        conflict: must_try && merged_tree(repository, &base, &head)?.is_none(),
+        conflict: merged_tree(repository, &base, &head)?.is_none(),
         base,
         head,
     })

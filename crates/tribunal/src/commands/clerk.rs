@@ -1,7 +1,7 @@
 //! Carries out orders for one pull request of a project: for `settle` and `sweep`, which decide over many.
 
 use super::loops;
-use super::review::pull::{AtHand, Prepared, fetch, on_forge, prepare};
+use super::review::pull::{AtHand, Prepared, fetch, on_forge, prepare, reads_specs};
 use super::review::read_document;
 use crate::cli::ReviewArgs;
 use crate::cli::loops::LoopArgs;
@@ -88,7 +88,9 @@ impl Clerk {
         // Other words or other eyes make it another review.
         let besides = format!("{}\n{:?}\n{:?}\n{:?}", request.fingerprint, order.spec, order.context, order.not_by);
         request.fingerprint = sha256_hex(besides.as_bytes());
-        request.spec = joined(order.spec.as_deref(), request.spec.as_deref());
+        // Rules cannot read a spec; they are not called to fail at it.
+        let spec = order.spec.as_deref().filter(|_| reads_specs(&request.roles, &request.policy));
+        request.spec = joined(spec, request.spec.as_deref());
         request.context = joined(order.context.as_deref(), request.context.as_deref());
         if let Some(pull) = &mut request.pull {
             pull.withheld.extend(order.not_by.clone());

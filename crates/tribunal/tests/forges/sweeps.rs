@@ -134,7 +134,9 @@ pub async fn is_open(town: &Town, issue: u64) -> bool {
 pub async fn said(town: &Town, number: u64) -> Vec<String> {
     let forge = town.stage.forge_as(Who::Bot);
     let mut all: Vec<String> = town.comments(number).await.into_iter().map(|comment| comment.body).collect();
-    all.extend(forge.reviews(number).await.unwrap().into_iter().map(|review| format!("{:?} {}", review.state, review.body)));
+    // One forge wraps each reply into a review without a word.
+    let reviews = forge.reviews(number).await.unwrap().into_iter().filter(|review| !review.body.is_empty());
+    all.extend(reviews.map(|review| format!("{:?} {}", review.state, review.body)));
     all.extend(town.threads(number).await.into_iter().flat_map(|thread| thread.comments).map(|comment| comment.body));
     all
 }

@@ -12,10 +12,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use tribunal_agent::rules::compile::RuleSet;
 use tribunal_core::findings::key::sha256_hex;
-use tribunal_core::findings::role::When;
+use tribunal_core::findings::role::{Role, When};
 use tribunal_core::ids::{AgentName, Sha};
 use tribunal_core::plan::spec::{linked_issue, spec_in};
 use tribunal_core::policy::agents::Means;
+use tribunal_core::policy::config::Policy;
 use tribunal_core::policy::trust::{Author, Standing};
 use tribunal_core::procedure::review::pull::{Brought, PullRun};
 use tribunal_core::procedure::review::{Input, Phase, Request, State, Target};
@@ -209,10 +210,15 @@ pub(in crate::commands) fn clone_folder(connected: &Connected) -> std::path::Pat
 /// PR-39: the description's own goal or requirement section, where somebody on the panel can read a spec. Rules cannot, and nobody
 /// asked for it by name, so they are not called to fail at it.
 fn spec_of(pull: &Pull, setup: &Setup) -> Option<String> {
-    let auditors = setup.roles.iter().filter(|role| role.when == When::HasSpec).map(|role| &role.name);
-    let players = auditors.filter_map(|role| setup.policy.panel.get(role)).flatten();
-    let mut means = players.filter_map(|player| setup.policy.agents.get(&player.agent)).map(|agent| agent.means());
-    means.any(|means| !matches!(means, Means::Rules)).then(|| spec_in(&pull.body)).flatten()
+    reads_specs(&setup.roles, &setup.policy).then(|| spec_in(&pull.body)).flatten()
+}
+
+/// Is there anybody on the panel who can hold a change against a text?
+pub(in crate::commands) fn reads_specs(roles: &[Role], policy: &Policy) -> bool {
+    let auditors = roles.iter().filter(|role| role.when == When::HasSpec).map(|role| &role.name);
+    let players = auditors.filter_map(|role| policy.panel.get(role)).flatten();
+    let mut means = players.filter_map(|player| policy.agents.get(&player.agent)).map(|agent| agent.means());
+    means.any(|means| !matches!(means, Means::Rules))
 }
 
 fn chosen(at_hand: &AtHand) -> Chosen {
