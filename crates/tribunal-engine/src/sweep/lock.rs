@@ -205,7 +205,7 @@ mod tests {
         let _first = at_work(&lock, "one");
         assert_eq!(take(&lock, "one", None), Decision::Take { reaped: None });
         assert_eq!(take(&lock, "one", None), Decision::Keep);
-        let Decision::Busy { holder, note: None } = take(&lock, "two", None) else { panic!("two hold it") };
+        let Decision::Busy { holder, note: None } = take(&lock, "two", None) else { unreachable!("two hold it") };
         assert!(holder.is(&"one".into()));
         assert_eq!(take(&lock, "two", Some(&holder)), Decision::Take { reaped: None });
         assert!(lock.hold(&"one".into()).unwrap_err().contains("two"), "who was passed over finds out before its next act");
