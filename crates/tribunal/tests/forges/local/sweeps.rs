@@ -256,7 +256,10 @@ fn a_ceiling_is_never_passed() {
         let _ = child.wait();
         assert!(spent() <= 0.5, "{} dollars were spent", spent());
     }
-    let report = plain.tribunal(&[&words[..], &["--format", "json"]].concat()).ended(4).json();
+    // Where the kills let it get far, its iterations are used up before its money is.
+    let said = plain.tribunal(&[&words[..], &["--format", "json"]].concat());
+    assert!([0, 4].contains(&said.code), "{said:?}");
+    let report = said.json();
     assert!(spent() <= 0.5, "{} dollars were spent: {report:#}", spent());
     assert!(spent() > 0.1, "only {} dollars were spent: {report:#}", spent());
     let told = report["looped"]["dollars"].as_u64().unwrap();
