@@ -2,6 +2,7 @@
 //! runs; where a time would be noise, the figure is a ratio within one run.
 
 mod forges;
+mod index;
 mod models;
 mod order;
 mod watch;
@@ -36,6 +37,8 @@ pub enum Part {
     Watch,
     /// The order in which a thousand pull requests are merged
     Order,
+    /// An index of 20,000 documents
+    Index,
     /// A change of 200,000 lines
     Large,
 }
@@ -64,6 +67,9 @@ pub fn run(only: Option<Part>) -> Result<()> {
     }
     if wanted(Part::Order) {
         figures.extend(order::figures()?);
+    }
+    if wanted(Part::Index) {
+        figures.extend(index::figures(&binary, work.path())?);
     }
     if wanted(Part::Large) {
         figures.extend(large_figures(&binary, work.path())?);

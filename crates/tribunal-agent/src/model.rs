@@ -9,6 +9,7 @@
 
 pub mod anthropic;
 pub mod chat;
+pub mod embeddings;
 pub mod gemini;
 pub mod key;
 pub mod openai;
@@ -57,14 +58,33 @@ impl Model<'_> {
 
     /// One call, whatever comes of it. A fault carries what the vendor had counted until then; nothing means unknown.
     pub async fn ask(&self, question: &Question, heard: &mut (dyn FnMut(Sign) + Send)) -> Result<Answer, (Fault, Usage)> {
-        self.attempt(question, self.deadline(), heard).await
+        self.attempt(self.request(question), self.reader(), self.deadline(), heard).await
+    }
+
+    pub async fn ask_with_patience(
+        &self,
+        question: &Question,
+        heard: &mut (dyn FnMut(Sign) + Send),
+    ) -> Result<Answer, (Fault, Usage)> {
+        self.patiently(&|| (self.request(question), self.reader()), estimate(question), heard).await
+    }
+
+    /// The vectors of some texts, in their order.
+    pub async fn embed(&self, texts: &[String]) -> Result<embeddings::Embedded, (Fault, Usage)> {
+        let estimate = Usage { input: texts.iter().map(|text| estimate_tokens(text)).sum(), ..Usage::default() };
+        let make = || -> (Request, Box<dyn Reader>) {
+            (embeddings::request(self.config, texts), Box::new(embeddings::Reader::default()))
+        };
+        let answer = self.patiently(&make, estimate, &mut |_| {}).await?;
+        embeddings::read(&answer, texts.len()).map_err(|fault| (fault, answer.usage))
     }
 
     /// Asks again while that can help and the total clock allows. What all attempts took is added up; one that broke off before
     /// its vendor counted is put down with an estimate of its input, so that a sum never hides it.
-    pub async fn ask_with_patience(
+    async fn patiently(
         &self,
-        question: &Question,
+        make: &(dyn Fn() -> (Request, Box<dyn Reader>) + Sync),
+        estimate: Usage,
         heard: &mut (dyn FnMut(Sign) + Send),
     ) -> Result<Answer, (Fault, Usage)> {
         let deadline = self.deadline();
@@ -76,11 +96,12 @@ impl Model<'_> {
                 has_begun |= sign == Sign::FirstByte;
                 heard(sign);
             };
-            let (fault, usage) = match self.attempt(question, deadline, &mut noticed).await {
+            let (request, reader) = make();
+            let (fault, usage) = match self.attempt(request, reader, deadline, &mut noticed).await {
                 Ok(answer) => return Ok(after_others(answer, spent)),
                 Err(failed) => failed,
             };
-            let counted = if has_begun && usage.is_nothing() { estimate(question) } else { usage };
+            let counted = if has_begun && usage.is_nothing() { estimate } else { usage };
             match fault.remedy(attempt, jitter()) {
                 Remedy::Retry { after } if Instant::now() + Duration::from_millis(after) < deadline => {
                     spent = spent.plus(counted);
@@ -99,12 +120,12 @@ impl Model<'_> {
 
     async fn attempt(
         &self,
-        question: &Question,
+        request: Request,
+        mut reader: Box<dyn Reader>,
         deadline: Instant,
         heard: &mut (dyn FnMut(Sign) + Send),
     ) -> Result<Answer, (Fault, Usage)> {
-        let call = self.call(self.request(question), deadline).map_err(|fault| (fault, Usage::default()))?;
-        let mut reader = self.reader();
+        let call = self.call(request, deadline).map_err(|fault| (fault, Usage::default()))?;
         let heard_out = exchange(call, &mut *reader, heard).await;
         let usage = reader.usage();
         heard_out.and_then(|()| reader.finish()).map_err(|fault| (self.without_key(fault), usage))

@@ -6,6 +6,7 @@ pub mod context;
 pub mod credentials;
 pub mod keys;
 pub mod layers;
+pub mod library;
 pub mod loops;
 pub mod panel;
 pub mod publish;

@@ -3,6 +3,7 @@
 
 pub mod effects;
 pub mod host;
+pub mod library;
 pub mod local_book;
 pub mod merging;
 pub mod one_pull;

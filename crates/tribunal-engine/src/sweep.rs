@@ -3,6 +3,7 @@
 //!
 //! Each act looks whether the lock of the set still names its run; a run that was passed over does nothing more (SL-174).
 
+mod against;
 mod ask;
 pub mod bring;
 mod discover;
@@ -16,6 +17,7 @@ mod say;
 mod work;
 
 use crate::effects::on_forge::OnForge;
+use crate::library::Library;
 use crate::one_pull::OnePull;
 use crate::{EngineError, Listener, Progress, now};
 use bring::Clones;
@@ -27,6 +29,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tribunal_core::ids::Sha;
 use tribunal_core::merge::policy::MergePolicy;
+use tribunal_core::policy::library::LibraryPolicy;
 use tribunal_core::procedure::Millis;
 use tribunal_core::procedure::sweep::report::Report;
 use tribunal_core::procedure::sweep::{Request, Trouble};
@@ -40,8 +43,9 @@ pub struct Sweeps {
     pub one: Arc<dyn OnePull>,
     /// Where changes are brought to.
     pub clones: Clones,
-    /// The merge policy as a commit of the base has it.
-    pub policy: PolicyAt,
+    /// What a commit of the base says of merging and of its records.
+    pub base: BaseAt,
+    pub library: Arc<Library>,
     pub lock: SetLock,
     /// Where somebody sits and can be asked.
     pub asker: Option<Asker>,
@@ -53,7 +57,13 @@ pub struct Sweeps {
     pub listener: Listener,
 }
 
-pub type PolicyAt = Arc<dyn Fn(&Arc<Repository>, &Sha) -> Result<MergePolicy, String> + Send + Sync>;
+/// What the base says.
+pub struct BaseSays {
+    pub merge: MergePolicy,
+    pub library: LibraryPolicy,
+}
+
+pub type BaseAt = Arc<dyn Fn(&Arc<Repository>, &Sha) -> Result<BaseSays, String> + Send + Sync>;
 /// Puts a line to whoever sits there, and gives the line that comes back; nothing when nobody sits there any more.
 pub type Asker = Arc<dyn Fn(String) -> Pin<Box<dyn Future<Output = Option<String>> + Send>> + Send + Sync>;
 pub type HandOver = Arc<dyn Fn(&Report) + Send + Sync>;

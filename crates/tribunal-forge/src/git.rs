@@ -10,6 +10,7 @@ pub mod definitions;
 pub mod fetch;
 pub mod look;
 pub mod merge;
+mod records;
 pub mod refs;
 pub mod snapshot;
 pub mod work_tree;

@@ -109,6 +109,8 @@ pub trait Merge: Send + Sync {
 pub trait Issues: Discuss {
     async fn issue(&self, number: u64) -> Answered<Issue>;
     async fn find_issues(&self, words: &str) -> Answered<Vec<Issue>>;
+    /// Every issue, open and closed, that changed since then, or all of them; in any order, perhaps with some from before.
+    async fn issues_since(&self, since: Option<&str>) -> Answered<Vec<Issue>>;
     /// The issues, open and closed, that belong to a larger one: because they say so with the keyword, or because the forge does.
     async fn issue_children(&self, number: u64, keyword: &str) -> Answered<Vec<Issue>> {
         let found = self.find_issues(&format!("#{number}")).await?;

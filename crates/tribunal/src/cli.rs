@@ -1,5 +1,6 @@
 //! What may be typed.
 
+pub mod library;
 pub mod loops;
 pub mod pr;
 pub mod settle;
@@ -72,6 +73,10 @@ pub enum Command {
     /// Say what keeps pull requests from being merged, condition by condition
     #[command(after_help = why::EXIT_CODES)]
     Why(why::WhyArgs),
+    /// Read decision records, specs, issues and code into the index
+    Index(library::IndexArgs),
+    /// Look something up in decision records, specs, issues and code
+    Search(library::SearchArgs),
     /// Pull requests and issues of this repository, without a server
     #[command(after_help = pr::EXIT_CODES)]
     Pr {

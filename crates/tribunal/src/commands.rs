@@ -11,12 +11,15 @@ mod doctor;
 mod explain;
 mod gate;
 mod history;
+mod index;
 mod init;
+mod library;
 mod loops;
 mod pr;
 mod publish;
 mod review;
 mod rules;
+mod search;
 mod settle;
 mod spend;
 mod sweep;
@@ -47,6 +50,8 @@ pub fn dispatch(cli: Cli) -> Result<u8, Situation> {
         Command::Gate { command } => block_on(gate::run(&command, quiet)),
         Command::Settle(args) => block_on(settle::run(&args, quiet)),
         Command::Why(args) => block_on(why::run(&args, quiet)),
+        Command::Index(args) => block_on(index::run(&args, quiet)),
+        Command::Search(args) => block_on(search::run(&args, quiet)),
         Command::Pr { command } => pr::run(*command, quiet),
         Command::History { limit, format } => block_on(history::list(limit, format)),
         Command::Show { run, output } => block_on(history::show(&run, &output)),

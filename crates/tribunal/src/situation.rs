@@ -257,6 +257,10 @@ pub const CODES: &[(&str, &str)] = &[
         "A patch series (git format-patch, git log -p) that changes a file more than once. Nothing was reviewed.",
     ),
     ("malformed-diff", "The input is not a diff, or a diff that was cut off or edited. It is refused whole."),
+    (
+        "no-index",
+        "What a project knows could not be looked up: its index is being written, cannot be written, or an external one failed.",
+    ),
     ("no-ledger", "The ledger could not be opened. It lives in the git directory."),
     ("ledger-too-new", "A newer Tribunal has written this ledger."),
     ("ledger-failed", "The ledger could not be read or written, for instance because the disk is full."),

@@ -15,6 +15,7 @@ mod cli {
     mod kill;
     mod kill_moments;
     mod ledger;
+    mod library;
     mod models;
     mod output;
     mod peers;

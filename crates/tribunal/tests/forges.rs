@@ -67,6 +67,8 @@ mod forges {
                 a_loop_keeps_books,
                 one_is_watched,
                 the_lock_is_taken,
+                references_are_asked_for,
+                changes_are_held_against_their_spec,
                 why_before_a_review,
                 why_behind_others,
                 why_after_a_review,
@@ -116,6 +118,7 @@ mod forges {
         pub use super::story::*;
         pub use super::sweeps::fleet::*;
         pub use super::sweeps::questions::*;
+        pub use super::sweeps::records::*;
         pub use super::sweeps::turns::*;
     }
 }

@@ -49,7 +49,9 @@ pub fn list(state: &State, call: &Call<'_>) -> Reply {
         };
         let by = asked("created_by");
         let author = by.is_empty() || by.eq_ignore_ascii_case(&issue.author.login);
-        issue.project == call.project && kind && open && author && text.contains(&words)
+        let since = asked("since");
+        let recent = since.is_empty() || issue.updated_at >= since;
+        issue.project == call.project && kind && open && author && recent && text.contains(&words)
     };
     call.paged(state.issues.values().rev().filter(fits).map(|issue| shape::issue(state, call, issue)).collect())
 }

@@ -99,6 +99,30 @@ pub fn remove_label(site: &mut Site, base: &mut Base, visit: &Visit<'_>, key: Ke
     labels(site, base, visit, key)
 }
 
+/// Pull requests are issues too.
+pub fn list(site: &Site, base: &Base, visit: &Visit<'_>) -> Answered {
+    let asked = |name: &str| visit.request.query_value(name);
+    let fits = |key: &&Key| {
+        let issue = &site.world.issues[key];
+        let of_state = match asked("state").as_deref() {
+            Some("all") => true,
+            Some("closed") => !issue.open,
+            Some(_) | None => issue.open,
+        };
+        key.0 == visit.project_id && of_state && asked("since").is_none_or(|since| issue.updated_at >= since)
+    };
+    let mut found: Vec<&Key> = site.world.issues.keys().filter(fits).collect();
+    let by_update = asked("sort").as_deref() == Some("updated");
+    found.sort_by_key(|key| {
+        let issue = &site.world.issues[key];
+        if by_update { issue.updated_at.clone() } else { issue.created_at.clone() }
+    });
+    if asked("direction").as_deref() != Some("asc") {
+        found.reverse();
+    }
+    Ok(paged(base, visit.request, found.into_iter().map(|key| view::issue(site, base, *key)).collect()))
+}
+
 pub fn sub_issues(site: &Site, base: &Base, visit: &Visit<'_>, key: Key) -> Answered {
     known(site, key)?;
     let below = site.world.sub_issues.iter().filter(|(parent, _)| *parent == key);

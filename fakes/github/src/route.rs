@@ -145,6 +145,7 @@ fn within(site: &mut Site, base: &mut Base, visit: &Visit<'_>, path: &[&str]) ->
         (_, ["pulls", "comments", note, "reactions"]) => {
             talk::reactions(site, base, visit, &crate::model::Liked::Note(number(note)?))?
         }
+        ("GET", ["issues"]) => issues::list(site, base, visit),
         ("POST", ["issues"]) => issues::create(site, base, visit),
         ("GET", ["issues", n]) => issues::one(site, base, (id, number(n)?)),
         ("PATCH", ["issues", n]) => issues::edit(site, base, visit, (id, number(n)?)),

@@ -36,7 +36,8 @@ fn list(state: &State, call: &mut Call<'_>) -> Reply {
     let words = call.request.query_value("search").unwrap_or_default().to_lowercase();
     let fits = |issue: &&Issue| {
         let text = format!("{} {}", issue.title, issue.description).to_lowercase();
-        issue.project == call.project && words.split_whitespace().all(|word| text.contains(word))
+        let recent = call.request.query_value("updated_after").is_none_or(|since| issue.updated_at >= since);
+        issue.project == call.project && recent && words.split_whitespace().all(|word| text.contains(word))
     };
     // Newest first, as everywhere in lists of issues.
     let items = state.issues.iter().rev().filter(fits).map(|issue| shape::issue(call, issue)).collect();
@@ -48,8 +49,21 @@ fn create(state: &mut State, call: &mut Call<'_>) -> Reply {
     let iid = state.issues.iter().filter(|issue| issue.project == call.project).count() as u64 + 1;
     let (id, description) = (call.base.ids.fresh(), call.text("description").unwrap_or_default());
     let labels = split(&call.text("labels").unwrap_or_default());
-    let issue =
-        Issue { id, iid, project: call.project, title, description, author: call.user(), open: true, labels, notes: Vec::new() };
+    let now = call.base.clock.tick();
+    let issue = Issue {
+        id,
+        iid,
+        project: call.project,
+        title,
+        description,
+        author: call.user(),
+        open: true,
+        labels,
+        notes: Vec::new(),
+        created_at: now.clone(),
+        updated_at: now,
+        closed_at: None,
+    };
     let reply = Reply::json(201, &shape::issue(call, &issue));
     state.issues.push(issue);
     reply
@@ -71,10 +85,12 @@ fn notes(call: &mut Call<'_>, issue: &mut Issue) -> Reply {
     call.paged(shown)
 }
 
-fn change(call: &Call<'_>, issue: &mut Issue) {
+fn change(call: &mut Call<'_>, issue: &mut Issue) {
+    let now = call.base.clock.tick();
+    issue.updated_at.clone_from(&now);
     match call.text("state_event").as_deref() {
-        Some("close") => issue.open = false,
-        Some("reopen") => issue.open = true,
+        Some("close") => (issue.open, issue.closed_at) = (false, Some(now)),
+        Some("reopen") => (issue.open, issue.closed_at) = (true, None),
         _ => {}
     }
     relabel(call, &mut issue.labels);

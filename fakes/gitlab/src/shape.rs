@@ -170,6 +170,10 @@ pub fn issue(call: &Call<'_>, issue: &Issue) -> Value {
         "state": if issue.open { Condition::Opened } else { Condition::Closed }.word(),
         "author": user(&call.base.url, &issue.author),
         "labels": issue.labels,
+        "assignees": [],
+        "created_at": issue.created_at,
+        "updated_at": issue.updated_at,
+        "closed_at": issue.closed_at,
         "web_url": format!("{}/{}/-/issues/{}", call.base.url, call.path, issue.iid),
     })
 }

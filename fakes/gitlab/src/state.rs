@@ -199,6 +199,9 @@ pub struct Issue {
     pub open: bool,
     pub labels: Vec<String>,
     pub notes: Vec<Note>,
+    pub created_at: String,
+    pub updated_at: String,
+    pub closed_at: Option<String>,
 }
 
 #[derive(Debug, Clone)]

@@ -4,6 +4,7 @@
 mod asked;
 mod attack;
 mod cache;
+mod embeddings;
 mod record;
 mod reply;
 mod script;

@@ -123,6 +123,10 @@ mod tests {
             open: true,
             labels: vec![],
             url: String::new(),
+            assignees: vec![],
+            created_at: String::new(),
+            updated_at: String::new(),
+            closed_at: None,
         };
         let children = children.iter().map(|(number, open)| Story { number: *number, open: Told::Is(*open) }).collect();
         Epic { issue, children: Told::Is(children), listed: BTreeMap::new() }

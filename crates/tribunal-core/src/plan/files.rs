@@ -177,7 +177,8 @@ fn globs(patterns: &[String]) -> Result<GlobSet, String> {
     set.build().map_err(|error| error.to_string())
 }
 
-fn skipped_by_name(path: &RepoPath) -> Option<SkipReason> {
+/// A file that its name alone tells not to read.
+pub fn skipped_by_name(path: &RepoPath) -> Option<SkipReason> {
     if is_lock_file(path) {
         Some(SkipReason::LockFile)
     } else if is_vendored(path) {

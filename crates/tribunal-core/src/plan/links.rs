@@ -59,6 +59,11 @@ pub fn depends_on(body: &str) -> Vec<Reference> {
     named_after(body, &NEEDING)
 }
 
+/// What has to wait for this: `Blocks #9`.
+pub fn blocks(body: &str) -> Vec<Reference> {
+    named_after(body, &["blocks"])
+}
+
 /// The entries of all task lists.
 pub fn task_list(body: &str) -> Vec<Entry> {
     spoken_lines(body).iter().filter_map(|line| entry(line)).collect()
@@ -239,6 +244,7 @@ mod tests {
         use Reference::{Number, Pull};
         assert_eq!(depends_on("Depends on #12 and !3\nblocked by: #4"), vec![Number(12), Pull(3), Number(4)]);
         assert_eq!(depends_on("Depends-On: #5"), vec![Number(5)]);
+        assert_eq!(blocks("Blocks #9 and #10, blocked by #3"), vec![Number(9), Number(10)]);
         assert_eq!(depends_on("this depends on what #5 does"), vec![]);
     }
 

@@ -2,6 +2,7 @@
 //! environment and flags over each other; [`Policy`] is what comes out.
 
 use super::agents::{AgentConfig, KeySource, Means};
+use super::library::LibraryConfig;
 use super::loops::{FixConfig, IdentityConfig, LoopConfig, ValidateConfig, WaitConfig};
 use super::panel::{PanelConfig, Player, VerifyConfig};
 use super::publish::{PublishConfig, PublishPolicy};
@@ -67,6 +68,8 @@ pub struct Config {
     pub escalate: EscalateConfig,
     #[serde(default)]
     pub sweep: SweepConfig,
+    #[serde(default)]
+    pub library: LibraryConfig,
     #[serde(default)]
     pub budget: BudgetConfig,
     /// Model → dollars for a million tokens, over the list that ships.

@@ -24,6 +24,15 @@ pub struct ReviewOrder {
     pub not_by: BTreeMap<AgentName, String>,
     /// What it may cost at most; nothing for what the configuration says.
     pub allowance: Option<Money>,
+    /// The module whose records count, and whether it is said which of them the change should name; for a sweep.
+    #[serde(default)]
+    pub references: Option<Lookup>,
+}
+
+/// What is looked up for a review.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lookup {
+    pub module: Option<String>,
 }
 
 /// One pass over what is open on a pull request.

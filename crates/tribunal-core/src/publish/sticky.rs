@@ -7,6 +7,7 @@ use crate::combine::finding::Finding;
 use crate::combine::verdict::Verdict;
 use crate::findings::scale::Priority;
 use crate::ids::{FindingId, FindingKey};
+use crate::library::hint::Hint;
 use crate::report::document::Document;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -106,6 +107,7 @@ fn parts(document: &Document, links: &Links, listed: usize) -> Vec<Part> {
     parts.extend(iteration(document).map(|text| Part::spare(2, text)));
     parts.push(Part::spare(3, folded("📊 Overview by category", &overview(&open))));
     parts.extend(spec_gaps(document).map(|text| Part::spare(1, text)));
+    parts.extend(references(document).map(|text| Part::spare(2, text)));
     let clean_title = format!("✅ Checked & clean ({})", document.checked_and_clean.len());
     parts.push(Part::spare(4, folded(&clean_title, &clean(document))));
     parts.extend(not_kept(document).map(|text| Part::spare(5, text)));
@@ -305,6 +307,28 @@ fn spec_gaps(document: &Document) -> Option<String> {
         })
         .collect();
     Some(folded(&format!("❓ Spec gap questions ({})", document.spec_gaps.len()), &entries.join("\n\n")))
+}
+
+/// SL-40 to SL-42: what is asked, and on what grounds.
+fn references(document: &Document) -> Option<String> {
+    if document.references.is_empty() {
+        return None;
+    }
+    let entry = |hint: &Hint| {
+        let section = if hint.section.is_empty() { String::new() } else { format!(", section {}", inert(&hint.section)) };
+        let words: Vec<String> = hint.words.iter().map(|word| code(word)).collect();
+        format!(
+            "- {}\n  {}{section} · score {:.2} · in common: {}\n  > {}",
+            inert(&hint.question()),
+            code(&hint.place),
+            hint.score,
+            words.join(", "),
+            inert(&hint.quote)
+        )
+    };
+    let entries: Vec<String> = document.references.iter().map(entry).collect();
+    let title = format!("🔎 References that may be missing ({})", document.references.len());
+    Some(folded(&title, &format!("{}\n\nThese are questions, and block nothing.", entries.join("\n"))))
 }
 
 fn clean(document: &Document) -> String {

@@ -141,6 +141,15 @@ pub struct Issue {
     pub open: bool,
     pub labels: Vec<String>,
     pub url: String,
+    /// Logins.
+    #[serde(default)]
+    pub assignees: Vec<String>,
+    #[serde(default)]
+    pub created_at: String,
+    #[serde(default)]
+    pub updated_at: String,
+    #[serde(default)]
+    pub closed_at: Option<String>,
 }
 
 /// Which pull requests to list.

@@ -10,6 +10,7 @@ use crate::combine::prior::PriorVerification;
 use crate::combine::verdict::{FailLevel, HoldUp, Outcome, Status, Tier, Verdict, exit_code};
 use crate::findings::admit::Dropped;
 use crate::ids::Sha;
+use crate::library::hint::Hint;
 use crate::plan::panel::Seat;
 use crate::publish::visible::{visible, visible_line};
 use schemars::JsonSchema;
@@ -41,6 +42,9 @@ pub struct Document {
     pub missing_prerequisites: Vec<String>,
     /// Claims that were not kept, and why. Never silent.
     pub dropped: Vec<Dropped>,
+    /// Records and issues that the change should perhaps name. Questions, which never block.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub references: Vec<Hint>,
     /// Findings that a second opinion refuted.
     #[serde(default)]
     pub refuted: Vec<Refuted>,

@@ -2,6 +2,7 @@
 //! a recording can be played again.
 
 mod agents;
+mod embed;
 mod tree;
 
 pub use agents::{Agents, Recording};
@@ -129,13 +130,8 @@ impl Agents {
         };
         let kept = said.as_ref().ok().map(|text| Kept { text: text.clone(), usage, cost });
         let kept = kept.and_then(|kept| serde_json::to_string(&kept).ok());
-        let micros = match cost {
-            Cost::MicroUsd(money) => Some(i64::try_from(money.micros).unwrap_or(i64::MAX)),
-            Cost::Free => Some(0),
-            Cost::Unknown => None,
-        };
         let tokens = i64::try_from(usage.total_input() + usage.output).unwrap_or(i64::MAX);
-        self.ledger().settle(&row.key, micros, tokens, kept.as_deref()).await?;
+        self.ledger().settle(&row.key, micros(cost), tokens, kept.as_deref()).await?;
         Ok(Outcome { said, spend: Spend { calls: 1, usage, cost } })
     }
 
@@ -156,7 +152,7 @@ impl Agents {
     }
 
     fn row(&self, slot: &Slot<'_>, question: &Question, ask: &Ask) -> CallRow {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_millis() as u64);
+        let now = now();
         let text = serde_json::json!({ "system": question.system, "shared": question.shared, "own": question.own }).to_string();
         CallRow {
             key: sha256_hex(format!("{}\n{}", slot.run, slot.name).as_bytes()),
@@ -171,6 +167,19 @@ impl Agents {
             reserved: ask.cost.map_or(0, |cost| i64::try_from(cost.micros).unwrap_or(i64::MAX)),
             tokens: i64::try_from(ask.tokens).unwrap_or(i64::MAX),
         }
+    }
+}
+
+fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_millis() as u64)
+}
+
+/// As the ledger keeps it; nothing for what nobody knows.
+fn micros(cost: Cost) -> Option<i64> {
+    match cost {
+        Cost::MicroUsd(money) => Some(i64::try_from(money.micros).unwrap_or(i64::MAX)),
+        Cost::Free => Some(0),
+        Cost::Unknown => None,
     }
 }
 

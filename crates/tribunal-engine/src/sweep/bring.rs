@@ -60,7 +60,9 @@ impl Clones {
                 None => {
                     let repository = Arc::new(Repository::clone_of(&folder, &source)?);
                     let fetched = repository.fetch_pull(&source, &base, &head)?;
-                    (repository, fetched)
+                    // What a forge says of the base may be of an earlier day.
+                    let base = repository.fetch_base(&source)?;
+                    (repository, Fetched { base, ..fetched })
                 }
             };
             if fetched.head != head {

@@ -20,15 +20,27 @@ impl Sweeps {
             found.push(self.found(request, pull).await?);
         }
         let policy = match pulls.iter().find(|pull| pull.state == PullState::Open) {
-            Some(pull) => self.policy_of(pull).await?,
+            Some(pull) => self.policy_of(pull, &found).await?,
             None => Ok(MergePolicy::default()),
         };
         Ok(policy.map(|policy| Box::new(Discovered { pulls: found, policy })))
     }
 
-    async fn policy_of(&self, pull: &Pull) -> Result<Result<MergePolicy, Trouble>, EngineError> {
+    /// The policy, once everything that changes are held against is known to be whole and within reach (SL-24, SL-43).
+    async fn policy_of(&self, pull: &Pull, found: &[Found]) -> Result<Result<MergePolicy, Trouble>, EngineError> {
         let brought = self.clones.bring(pull, self.on.forge.source(pull)).await?;
-        Ok((self.policy)(&brought.repository, &brought.base).map_err(Trouble::Incomplete))
+        let says = match (self.base)(&brought.repository, &brought.base) {
+            Ok(says) => says,
+            Err(why) => return Ok(Err(Trouble::Setup(why))),
+        };
+        if let Err(trouble) = self.library.check_external(&says.library).await {
+            return Ok(Err(Trouble::Index(trouble.to_string())));
+        }
+        let specs: BTreeSet<String> = found.iter().filter_map(|found| found.spec.clone()).collect();
+        if let Err(half) = self.whole_specs(&brought, &says.library, specs).await? {
+            return Ok(Err(Trouble::Setup(half)));
+        }
+        Ok(Ok(says.merge))
     }
 
     /// Each once, by number. A number that was typed is there in any state; one that is not there at all is left out, and its run

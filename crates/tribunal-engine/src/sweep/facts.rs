@@ -40,7 +40,7 @@ impl Sweeps {
         let is_open = look.facts.state == PullState::Open;
         let (policy, behind) = match &look.base_tip {
             Told::Is(base) => {
-                let policy = (self.policy)(repository, base).map_err(Trouble::Incomplete)?;
+                let policy = (self.base)(repository, base).map_err(Trouble::Incomplete)?.merge;
                 let blocked = look.facts.mergeable == Mergeable::Blocked;
                 (policy, blocked && !repository.is_ancestor(base, &look.facts.head))
             }

@@ -46,7 +46,7 @@ impl Sweeps {
     pub(super) async fn epics(&self, request: &Request, number: u64) -> Result<Vec<(u64, EpicEnd)>, EngineError> {
         let merging = self.merging(request, number).await?;
         let base = self.on.forge.pull(number).await?.base.sha;
-        let keyword = (self.policy)(&merging.repository, &base).unwrap_or_else(|_| MergePolicy::default()).part_of;
+        let keyword = (self.base)(&merging.repository, &base).map_or_else(|_| MergePolicy::default(), |says| says.merge).part_of;
         Ok(merging.epics(number, &keyword).await)
     }
 }

@@ -9,7 +9,7 @@ use tribunal_core::call::usage::Usage;
 use tribunal_core::ids::{AgentName, RunId, Sha};
 use tribunal_core::policy::agents::{AgentConfig, Means};
 use tribunal_core::policy::config::RULES_AGENT;
-use tribunal_core::procedure::order::{RemedyOrder, ReviewOrder};
+use tribunal_core::procedure::order::{Lookup, RemedyOrder, ReviewOrder};
 use tribunal_core::procedure::review::Spend;
 use tribunal_core::procedure::sweep::effect::{Effort, Outcome, Responded, Reviewed};
 use tribunal_core::procedure::sweep::{Request, Ticket, Trouble};
@@ -35,14 +35,19 @@ impl Sweeps {
         let run = run_of(&request.run, ordered.ticket);
         let fixers = ordered.without.iter().filter(|agent| thinks(request, agent));
         let not_by = fixers.map(|agent| (agent.clone(), "it has put fixes into this change".to_owned()));
+        let spec = match self.held_against(request, ordered.number).await? {
+            Ok(spec) => spec,
+            Err(why) => return Ok(reviewed(Err(Trouble::Setup(why)), Effort::default())),
+        };
         let order = ReviewOrder {
             run: run.clone(),
             number: ordered.number,
             head: ordered.head.clone(),
-            spec: None,
+            spec,
             context: None,
             not_by: not_by.collect(),
             allowance: ordered.allowance,
+            references: Some(Lookup { module: request.terms.module.clone() }),
         };
         let (said, usage, agents) = match self.one.review(&order).await {
             Ok(document) => {

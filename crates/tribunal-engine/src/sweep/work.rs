@@ -128,8 +128,7 @@ impl Sweeps {
             Act::Update { number, head } => Outcome::Updated(self.update(request, *number, head).await?),
             Act::Merge { warrant } => Outcome::Merged(self.merge(request, warrant).await?),
             Act::Epics { number } => Outcome::Epics(self.epics(request, *number).await?),
-            // The built-in index reads what is there when it is asked.
-            Act::Sync { .. } => Outcome::Synced(Ok(())),
+            Act::Sync { number } => Outcome::Synced(self.tell_index(*number).await?),
             Act::Export { line, budget, status } => Outcome::Exported(self.export(request, line, budget.as_deref(), status)),
             Act::Report { report } => {
                 (self.hand_over)(report);

@@ -289,7 +289,7 @@ impl Repository {
         Ok(())
     }
 
-    fn blobs(&self, ids: &BTreeSet<&str>) -> Result<BTreeMap<String, Vec<u8>>, GitError> {
+    pub(super) fn blobs(&self, ids: &BTreeSet<&str>) -> Result<BTreeMap<String, Vec<u8>>, GitError> {
         if ids.is_empty() {
             return Ok(BTreeMap::new());
         }

@@ -149,7 +149,7 @@ impl Repository {
         self.bring(listed.lines().filter_map(|line| line.strip_prefix("blob ")).map(str::to_owned).collect())
     }
 
-    fn bring(&self, ids: BTreeSet<String>) -> Result<(), GitError> {
+    pub(super) fn bring(&self, ids: BTreeSet<String>) -> Result<(), GitError> {
         let missing = self.missing(&ids)?;
         if missing.is_empty() {
             return Ok(());

@@ -26,6 +26,13 @@ impl Issues for Gitea {
         Ok(found.into_iter().map(wire::Issue::facts).collect())
     }
 
+    async fn issues_since(&self, since: Option<&str>) -> Answered<Vec<Issue>> {
+        let since = since.map(|since| format!("&since={}", segment(since))).unwrap_or_default();
+        let found: Vec<wire::Issue> =
+            self.list(&self.repo(&format!("/issues?type=issues&state=all{since}")), "the issues").await?;
+        Ok(found.into_iter().map(wire::Issue::facts).collect())
+    }
+
     async fn create_issue(&self, issue: &NewIssue) -> Answered<Issue> {
         // Labels first: if they cannot be had, nothing was created that would be created again.
         let mut labels = Vec::new();

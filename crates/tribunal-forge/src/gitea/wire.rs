@@ -309,6 +309,14 @@ pub struct Issue {
     #[serde(default, deserialize_with = "or_empty")]
     labels: Vec<Label>,
     html_url: String,
+    #[serde(default, deserialize_with = "or_empty")]
+    assignees: Vec<User>,
+    #[serde(default)]
+    created_at: String,
+    #[serde(default)]
+    updated_at: String,
+    #[serde(default)]
+    closed_at: Option<String>,
     #[serde(default)]
     pub pull_request: Option<MergedOrNot>,
 }
@@ -328,6 +336,10 @@ impl Issue {
             open: self.state == "open",
             labels: names(self.labels),
             url: self.html_url,
+            assignees: self.assignees.into_iter().map(|user| user.login).collect(),
+            created_at: self.created_at,
+            updated_at: self.updated_at,
+            closed_at: self.closed_at,
         }
     }
 }

@@ -27,6 +27,14 @@ impl Issues for GitHub {
         Ok(self.of_here(found.items))
     }
 
+    /// Pull requests are in the list too, and are left out.
+    async fn issues_since(&self, since: Option<&str>) -> Answered<Vec<Issue>> {
+        let since = since.map(|since| format!("&since={}", segment(since))).unwrap_or_default();
+        let path = self.path(&format!("/issues?state=all&sort=updated&direction=asc&per_page=100{since}"));
+        let listed = self.pages::<IssueShape>(&path, "the issues").await?;
+        Ok(listed.into_iter().filter(|issue| issue.pull_request.is_none()).map(Issue::from).collect())
+    }
+
     /// Those that say so, and the sub-issues. A search that was cut short may have left out the one that matters.
     async fn issue_children(&self, number: u64, keyword: &str) -> Answered<Vec<Issue>> {
         let words = format!("{keyword} {number}");

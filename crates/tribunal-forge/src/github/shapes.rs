@@ -177,6 +177,13 @@ pub struct IssueShape {
     labels: Vec<LabelOrName>,
     html_url: String,
     #[serde(default)]
+    assignees: Option<Vec<User>>,
+    #[serde(default)]
+    created_at: String,
+    #[serde(default)]
+    updated_at: String,
+    closed_at: Option<String>,
+    #[serde(default)]
     pub repository_url: String,
     /// A pull request is an issue too.
     pub pull_request: Option<serde::de::IgnoredAny>,
@@ -209,6 +216,10 @@ impl From<IssueShape> for Issue {
             open: shape.state == "open",
             labels: shape.labels.into_iter().map(label).collect(),
             url: shape.html_url,
+            assignees: shape.assignees.into_iter().flatten().map(|user| user.login).collect(),
+            created_at: shape.created_at,
+            updated_at: shape.updated_at,
+            closed_at: shape.closed_at,
         }
     }
 }

@@ -29,6 +29,16 @@ impl Issues for GitLab {
         Ok(issues)
     }
 
+    async fn issues_since(&self, since: Option<&str>) -> Answered<Vec<Issue>> {
+        let since = since.map(|since| format!("&updated_after={}", segment(since))).unwrap_or_default();
+        let path = self.of_project(&format!("/issues?scope=all&order_by=updated_at&sort=asc{since}"));
+        let mut issues = Vec::new();
+        for found in self.list::<Found>(&path, "the issues").await? {
+            issues.push(self.understood_issue(found).await?);
+        }
+        Ok(issues)
+    }
+
     async fn issue_comments(&self, number: u64) -> Answered<Vec<Comment>> {
         let path = format!("{}/notes?sort=asc&order_by=created_at", self.issue_path(number));
         let mut comments = Vec::new();
@@ -109,6 +119,10 @@ impl GitLab {
             body: found.description.unwrap_or_default(),
             labels: found.labels,
             url: found.web_url,
+            assignees: found.assignees.into_iter().map(|user| user.username).collect(),
+            created_at: found.created_at,
+            updated_at: found.updated_at,
+            closed_at: found.closed_at,
         })
     }
 }

@@ -248,6 +248,14 @@ pub struct Issue {
     pub state: String,
     pub labels: Vec<String>,
     pub web_url: String,
+    #[serde(default)]
+    pub assignees: Vec<User>,
+    #[serde(default)]
+    pub created_at: String,
+    #[serde(default)]
+    pub updated_at: String,
+    #[serde(default)]
+    pub closed_at: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]

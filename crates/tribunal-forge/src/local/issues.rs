@@ -5,6 +5,7 @@ use super::fault::LocalFault;
 use super::{Local, Locally, malformed, now, read, write};
 use crate::port::{Answered, Issues};
 use async_trait::async_trait;
+use tribunal_core::calendar::millis_of;
 use tribunal_core::pull::desk::act::{Act, Command};
 use tribunal_core::pull::desk::{Desk, Subject, apply};
 use tribunal_core::pull::facts::Issue;
@@ -52,6 +53,13 @@ impl Issues for Local {
 
     async fn find_issues(&self, words: &str) -> Answered<Vec<Issue>> {
         Ok(self.issues_with(words).await?)
+    }
+
+    async fn issues_since(&self, since: Option<&str>) -> Answered<Vec<Issue>> {
+        let since = since.and_then(millis_of).unwrap_or(0);
+        let mut issues = self.issues_with("").await?;
+        issues.retain(|issue| millis_of(&issue.updated_at).is_none_or(|updated| updated >= since));
+        Ok(issues)
     }
 
     async fn create_issue(&self, issue: &NewIssue) -> Answered<Issue> {

@@ -1,8 +1,8 @@
 //! Carries out orders for one pull request of a project: for `settle` and `sweep`, which decide over many.
 
-use super::loops;
 use super::review::pull::{AtHand, Prepared, fetch, on_forge, prepare, reads_specs};
 use super::review::read_document;
+use super::{library, loops};
 use crate::cli::ReviewArgs;
 use crate::cli::loops::LoopArgs;
 use crate::situation::{Situation, exit};
@@ -80,7 +80,7 @@ impl Clerk {
             return self.reviewing(at_hand, rules, agents).resume(row).await.map_err(|error| of(error.into()));
         }
         still_at(&order.head, &at_hand.pull.head.sha)?;
-        let Prepared { mut request, rules } = prepare(&ReviewArgs::plain(), at_hand, None).await.map_err(of)?;
+        let Prepared { mut request, rules, config } = prepare(&ReviewArgs::plain(), at_hand, None).await.map_err(of)?;
         request.run = order.run.clone();
         request.policy.budget = request.policy.budget.within(order.allowance);
         // Whoever orders goes by the verdict, and the status must not say something else.
@@ -95,6 +95,7 @@ impl Clerk {
         if let Some(pull) = &mut request.pull {
             pull.withheld.extend(order.not_by.clone());
         }
+        library::say(&mut request, at_hand, &config, order.references.as_ref(), &self.ledger).await.map_err(of)?;
         let start = review::Input::Start { request: Box::new(request) };
         let begun = self.reviewing(at_hand, rules, agents).begin(&order.run, start, &at_hand.connected.place.case_id()).await;
         begun.map_err(|error| of(error.into()))

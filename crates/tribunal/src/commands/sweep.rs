@@ -5,6 +5,7 @@ mod ask_for_one;
 mod request;
 
 use super::clerk::Clerk;
+use super::library;
 use super::review::interrupt;
 use super::review::pull::{clone_folder, on_forge};
 use crate::cli::loops::LoopFormat;
@@ -19,6 +20,7 @@ use aim::Aim;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use tokio::sync::watch;
+use tribunal_core::policy::library::LibraryPolicy;
 use tribunal_core::procedure::sweep::report::{Report, markdown::markdown, text::text};
 use tribunal_core::procedure::sweep::{Input, Request, State};
 use tribunal_core::pull::place::ForgeKind;
@@ -26,7 +28,7 @@ use tribunal_engine::host::Work as _;
 use tribunal_engine::host::embedded::Host;
 use tribunal_engine::sweep::bring::Clones;
 use tribunal_engine::sweep::lock::SetLock;
-use tribunal_engine::sweep::{HandOver, Sweeps, folder_of};
+use tribunal_engine::sweep::{BaseSays, HandOver, Sweeps, folder_of};
 use tribunal_engine::{EngineError, Listener, Progress};
 use tribunal_forge::git::Repository;
 use tribunal_store::Ledger;
@@ -160,6 +162,8 @@ fn sweeps(
     let listener = reporter.listener();
     let clones = Clones::new(connected.place.kind, here.clone(), clone_folder(&connected));
     let on = on_forge(&connected);
+    let library = Arc::new(library::open(Some(&connected), here.as_deref(), ledger));
+    let module = args.module.clone();
     let clerk = Clerk {
         connected,
         here: here.clone(),
@@ -172,10 +176,12 @@ fn sweeps(
         ledger: Arc::clone(ledger),
         one: Arc::new(clerk),
         clones,
-        policy: Arc::new(|repository, base| {
+        base: Arc::new(move |repository, base| {
             let merged = workspace::merged_with(&Guidance::at(repository, base), None).map_err(|situation| situation.happened)?;
-            Ok(merged.config.merge.policy())
+            let library = LibraryPolicy::new(&merged.config, module.as_deref())?;
+            Ok(BaseSays { merge: merged.config.merge.policy(), library })
         }),
+        library,
         lock: SetLock { folder: places.lock.clone(), runs: places.runs.clone() },
         asker: (asker::is_there() && !args.yes).then(asker::asker),
         person: workspace::person(here.as_deref()),

@@ -56,6 +56,17 @@ pub fn text(document: &Document, width: Option<usize>) -> String {
         }
         out.push('\n');
     }
+    for hint in &document.references {
+        let words = hint.words.join(", ");
+        out.push_str(&format!(
+            "{BOLD}?{RESET} {}\n  {}:{} {} (score {:.2}: {words})\n\n",
+            hint.question(),
+            hint.place,
+            hint.line,
+            hint.section,
+            hint.score
+        ));
+    }
     for prior in &document.prior_verifications {
         out.push_str(&format!(
             "{} {} {} ({}:{}) {}\n",

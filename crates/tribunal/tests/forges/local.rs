@@ -1,6 +1,7 @@
 //! On a plain git repository, without any server.
 
 mod feedback;
+mod library;
 mod sweeps;
 
 use super::town::Said;

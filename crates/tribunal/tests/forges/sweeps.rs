@@ -2,6 +2,7 @@
 
 pub mod fleet;
 pub mod questions;
+pub mod records;
 pub mod turns;
 
 use super::loops::{configure, head};

@@ -29,7 +29,14 @@ pub async fn an_issue_is_made_found_and_closed(stage: Arc<dyn Stage>) {
     })
     .await;
     assert!(bot.find_issues(&name("nowhere").replace('-', "x")).await.unwrap().is_empty());
+    let all = bot.issues_since(None).await.unwrap();
+    assert!(all.contains(&made), "{all:?}");
     bot.close_issue(made.number).await.unwrap();
+    // SL-84: what changed is listed from then on, and a cursor of the far future lists nothing.
+    let changed = bot.issue(made.number).await.unwrap();
+    assert!(bot.issues_since(Some(&changed.updated_at)).await.unwrap().contains(&changed));
+    assert!(bot.issues_since(Some("2099-01-01T00:00:00Z")).await.unwrap().is_empty());
+    assert!(changed.closed_at.is_some() && !changed.created_at.is_empty());
     assert!(!bot.issue(made.number).await.unwrap().open);
     // A closed one is found too, or it would be made again.
     assert!(bot.find_issues(&word).await.unwrap().iter().any(|found| found.number == made.number && !found.open));

@@ -51,6 +51,7 @@ pub async fn handle(shared: Arc<Shared>, request: Request<Incoming>) -> io::Resu
         Route::Unknown(wire) => Ok(call.refused(wire, Problem::NoSuchPath(format!("{} {path}", head.method)), "unknown")),
         Route::BadMethod(wire) => Ok(call.refused(wire, Problem::BadMethod, "error")),
         Route::Socket => Ok(call.no_socket()),
+        Route::Embeddings => Ok(call.embeddings()),
         Route::Models(wire) => Ok(call.models(wire)),
         Route::Model(wire, name) => Ok(call.model(wire, &name)),
         Route::CountTokens { wire, model } => Ok(call.count(wire, model.as_deref())),
@@ -143,6 +144,19 @@ impl Call {
             },
         };
         Ok(json_reply(200, &body.map_err(io::Error::other)?))
+    }
+
+    fn embeddings(mut self) -> Reply {
+        if !self.authorized() {
+            return self.refused(Wire::Chat, Problem::Status(401), "error");
+        }
+        let Some((body, tokens)) = crate::embeddings::answer(&self.received.body) else {
+            return self.refused(Wire::Chat, Problem::Invalid("input: Field required".into()), "error");
+        };
+        self.received.wire = Some(Wire::Chat);
+        self.received.model = body["model"].as_str().unwrap_or_default().to_owned();
+        self.received.usage = Some(Usage { input: tokens, ..Usage::default() });
+        self.small("embeddings", body)
     }
 
     fn models(mut self, wire: Wire) -> Reply {

@@ -15,6 +15,7 @@ pub enum Route {
         wire: Wire,
         model: Option<String>,
     },
+    Embeddings,
     Models(Wire),
     Model(Wire, String),
     /// Codex tries a socket on the Responses path before it settles for HTTP.
@@ -65,6 +66,8 @@ pub fn route(method: &Method, path: &str, query: &str, shared: Wire) -> Route {
         count(Wire::Responses)
     } else if path.ends_with("/messages") {
         generate(Wire::Anthropic)
+    } else if path.ends_with("/embeddings") {
+        if post { Route::Embeddings } else { Route::BadMethod(Wire::Chat) }
     } else if path.ends_with("/chat/completions") {
         generate(Wire::Chat)
     } else if path.ends_with("/responses") {

@@ -110,6 +110,7 @@ pub fn document(
         checked_and_clean: combined.checked_clean,
         missing_prerequisites: combined.missing_prerequisites,
         dropped: combined.dropped,
+        references: request.pull.as_ref().map(|pull| pull.references.clone()).unwrap_or_default(),
         refuted,
     };
     dismiss(&mut document, &plan.dismissals);

@@ -8,6 +8,7 @@ use crate::diff::change::Change;
 use crate::findings::admit::one_line;
 use crate::findings::anchor::anchor;
 use crate::ids::{AgentName, RunId, Sha};
+use crate::library::hint::Hint;
 use crate::plan::panel::{Panel, Seat};
 use crate::policy::config::RULES_AGENT;
 use crate::publish::summary::{Partial, summary_line};
@@ -35,6 +36,9 @@ pub struct PullRun {
     /// What another job found and could not post.
     #[serde(default)]
     pub brought: Option<Brought>,
+    /// Records and issues that it should perhaps name.
+    #[serde(default)]
+    pub references: Vec<Hint>,
     /// Agents that this author's change is not given to, and why.
     pub withheld: BTreeMap<AgentName, String>,
 }

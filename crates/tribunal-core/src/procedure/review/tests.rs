@@ -259,6 +259,7 @@ fn of_a_stranger(withheld: &[&str]) -> Request {
     let withheld = withheld.iter().map(|agent| ((*agent).into(), "a stranger".to_owned())).collect();
     let project = Project { origin: "https://forge.example".into(), path: "acme/shop".into() };
     request.pull = Some(pull::PullRun {
+        references: Vec::new(),
         subject: PullSubject {
             place: Place { kind: ForgeKind::Gitea, project, number: 7 },
             title: "A gift".into(),

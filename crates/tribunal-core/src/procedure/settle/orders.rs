@@ -32,6 +32,7 @@ impl State {
             context: persona.map(|text| persona_words(&task.specialist, text)),
             not_by: self.not_by(task),
             allowance: None,
+            references: None,
         })
     }
 

@@ -58,6 +58,7 @@ impl Machine {
         if self.state.request.looping().is_none() && !self.is_stopping() {
             self.stop(match trouble {
                 Trouble::Index(words) => Stop::Index { why: words.clone() },
+                Trouble::Setup(words) => Stop::Setup { words: words.clone() },
                 other => Stop::Unreadable { words: other.words().to_owned() },
             });
         }

@@ -207,6 +207,8 @@ pub enum Trouble {
     HeadMoved,
     /// The push was refused, or its result did not validate (SL-99).
     NotPushed(String),
+    /// The base says something that only a person can mend: a configuration that makes no sense, half a spec (SL-24).
+    Setup(String),
     /// An external index does not answer (SL-135).
     Index(String),
     /// The lock of the set names another run.
@@ -380,6 +382,7 @@ impl Trouble {
             | Trouble::Withheld(words)
             | Trouble::NotPushed(words)
             | Trouble::Index(words)
+            | Trouble::Setup(words)
             | Trouble::Displaced(words) => words,
             Trouble::HeadMoved => "its head moved meanwhile",
         }

@@ -83,7 +83,7 @@ impl Failure {
     pub fn of(at: At, trouble: &Trouble) -> Self {
         let class = match trouble {
             Trouble::Forge(_) | Trouble::Index(_) | Trouble::Displaced(_) | Trouble::HeadMoved => Class::Forge,
-            Trouble::Incomplete(_) => Class::Agent,
+            Trouble::Incomplete(_) | Trouble::Setup(_) => Class::Agent,
             Trouble::OverBudget(_) => Class::Budget,
             Trouble::Unavailable(_) => Class::Later,
             Trouble::Withheld(_) => Class::Withheld,

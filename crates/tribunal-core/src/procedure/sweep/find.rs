@@ -1,6 +1,7 @@
 //! Which pull requests a target means (SL-28), and which spec a description names (SL-27).
 
 use super::request::Target;
+use crate::library::named;
 use crate::plan::links::closes;
 use crate::pull::facts::{Issue, Pull};
 use std::collections::BTreeSet;
@@ -65,11 +66,7 @@ fn names(text: &str, id: &str) -> bool {
 
 /// The spec that a text names first: `SPEC-` and four digits.
 pub fn spec_in(text: &str) -> Option<String> {
-    let upper = text.to_ascii_uppercase();
-    upper.match_indices("SPEC-").find_map(|(at, _)| {
-        let id = upper.get(at..at + 9)?;
-        (id[5..].bytes().all(|byte| byte.is_ascii_digit()) && names(&upper, id)).then(|| id.to_owned())
-    })
+    named::ids(text, "SPEC").into_iter().next()
 }
 
 #[cfg(test)]
@@ -119,6 +116,10 @@ mod tests {
             open: true,
             labels: vec![],
             url: String::new(),
+            assignees: vec![],
+            created_at: String::new(),
+            updated_at: String::new(),
+            closed_at: None,
         };
         let all = [issue(1, "SPEC-0012: one", ""), issue(2, "two", "see SPEC-0012"), issue(3, "SPEC-0013", "")];
         assert_eq!(issues_of("SPEC-0012", &all), [1, 2].into());

@@ -227,6 +227,7 @@ fn troubled(at: At, trouble: &Trouble) -> Turn {
         | Trouble::Withheld(_)
         | Trouble::NotPushed(_)
         | Trouble::Index(_)
+        | Trouble::Setup(_)
         | Trouble::Displaced(_) => Ending::Failed(Failure::of(at, trouble)),
     })
 }

@@ -39,6 +39,8 @@ pub enum Stop {
     LockFailed { words: String },
     /// The set cannot be read, and there is no next tick.
     Unreadable { words: String },
+    /// The base says something that only a person can mend, and there is no next tick.
+    Setup { words: String },
     /// There is nothing to sweep.
     NothingOpen,
     /// A plain sweep is through.
@@ -82,6 +84,7 @@ impl Stop {
             Stop::LockLost { .. } => "lock_lost",
             Stop::LockFailed { .. } => "lock_failed",
             Stop::Unreadable { .. } => "set_unreadable",
+            Stop::Setup { .. } => "setup",
             Stop::NothingOpen => "nothing_open",
             Stop::Complete => "complete",
         }
@@ -107,6 +110,7 @@ impl Stop {
             Stop::LockLost { words } => format!("Another run took the lock of this set: {words}"),
             Stop::LockFailed { words } => format!("The lock of this set cannot be taken: {words}"),
             Stop::Unreadable { words } => format!("The pull requests cannot be read: {words}"),
+            Stop::Setup { words } => format!("Nothing can be reviewed before somebody mends this: {words}"),
             Stop::NothingOpen => "No open pull request belongs to this target".into(),
             Stop::Complete => "Every pull request of the set had its turn".into(),
         }
@@ -129,7 +133,8 @@ impl Stop {
             | Stop::LockHeld { .. }
             | Stop::LockLost { .. }
             | Stop::LockFailed { .. }
-            | Stop::Unreadable { .. } => Reason::Blocked,
+            | Stop::Unreadable { .. }
+            | Stop::Setup { .. } => Reason::Blocked,
             Stop::NothingOpen | Stop::Complete => Reason::Clean,
         }
     }
@@ -142,6 +147,7 @@ impl Stop {
             Stop::PullOver { how: Over::DoNotMerge, .. } | Stop::Gate { .. } | Stop::StoppedBefore { .. } => Some(1),
             Stop::PullOver { how: Over::NotThere, .. } | Stop::Unreadable { .. } => Some(Blocker::Forge.exit_code()),
             Stop::LockHeld { .. } | Stop::LockLost { .. } | Stop::Index { .. } => Some(Blocker::Later.exit_code()),
+            Stop::Setup { .. } => Some(2),
             Stop::LockFailed { .. } => Some(Blocker::Agent.exit_code()),
             Stop::Iterations { .. } | Stop::Pulls { .. } | Stop::Minutes { .. } | Stop::Dollars { .. } | Stop::Complete => None,
         }

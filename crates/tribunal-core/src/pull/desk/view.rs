@@ -53,6 +53,10 @@ impl Desk {
                 open: *open,
                 labels: self.labels.iter().cloned().collect(),
                 url: address(number),
+                assignees: Vec::new(),
+                created_at: rfc3339(self.opened_at),
+                updated_at: rfc3339(self.updated_at),
+                closed_at: (!open).then(|| rfc3339(self.updated_at)),
             }),
         }
     }

@@ -129,6 +129,17 @@ fn two_ticks_without_an_index_are_the_end() {
     assert_eq!(plain.report.stop, "qmd_unreachable");
 }
 
+/// SL-24: half a spec halts a sweep; a loop finds out at its next tick whether somebody has mended it.
+#[test]
+fn half_a_spec_halts_it() {
+    let half = || Outcome::Discovered(Err(Trouble::Setup("SPEC-0001 is only half there".into())));
+    let told = Stage::new(plain(|_| {})).pull(|_| {}).plan("discover", half()).run();
+    assert_eq!((told.report.stop.as_str(), told.report.exit_code, told.count("review 1")), ("setup", 2, 0));
+    assert!(told.report.explanation.contains("SPEC-0001 is only half there"));
+    let told = Stage::new(ticks(2)).pull(|_| {}).plan("discover", half()).run();
+    assert_eq!((told.lines()[0].outcome, told.count("review 1")), (TickOutcome::Errored, 1));
+}
+
 /// CF-9: a forge that does not answer in one tick is asked again in the next one.
 #[test]
 fn a_tick_that_could_not_read_is_an_errored_one() {

@@ -30,6 +30,7 @@ pub fn troubles() -> Vec<Trouble> {
         Trouble::HeadMoved,
         Trouble::NotPushed(words()),
         Trouble::Index(words()),
+        Trouble::Setup(words()),
         Trouble::Displaced(words()),
     ]
 }

@@ -135,7 +135,7 @@ impl Agents {
         }
     }
 
-    async fn client(&self, base: &str) -> Result<reqwest::Client, Fault> {
+    pub(super) async fn client(&self, base: &str) -> Result<reqwest::Client, Fault> {
         let mut clients = self.clients.lock().await;
         if let Some(client) = clients.get(base) {
             return Ok(client.clone());

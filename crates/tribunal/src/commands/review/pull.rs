@@ -2,6 +2,7 @@
 
 use super::{finish, flag_layer, recording, request, unless_interrupted};
 use crate::cli::ReviewArgs;
+use crate::commands::library as references;
 use crate::situation::{Situation, exit};
 use crate::terminal::{out, progress};
 use crate::workspace::forge::{Connected, connect, reconnect};
@@ -16,7 +17,7 @@ use tribunal_core::findings::role::{Role, When};
 use tribunal_core::ids::{AgentName, Sha};
 use tribunal_core::plan::spec::{linked_issue, spec_in};
 use tribunal_core::policy::agents::Means;
-use tribunal_core::policy::config::Policy;
+use tribunal_core::policy::config::{Config, Policy};
 use tribunal_core::policy::trust::{Author, Standing};
 use tribunal_core::procedure::review::pull::{Brought, PullRun};
 use tribunal_core::procedure::review::{Input, Phase, Request, State, Target};
@@ -42,7 +43,7 @@ pub(in crate::commands) struct AtHand {
     pub repository: Arc<Repository>,
     /// The tip of the branch it is to be merged into: what the repository says about its own review is read there.
     pub base_tip: Sha,
-    merge_base: Sha,
+    pub merge_base: Sha,
 }
 
 pub async fn begin(
@@ -55,7 +56,7 @@ pub async fn begin(
     let personal = workspace::personal_config()?;
     let connected = connect(asked, here.as_deref(), &personal.forge).await?;
     let at_hand = fetch(connected, here.clone()).await?;
-    let Prepared { request, rules } = prepare(args, &at_hand, receipt).await?;
+    let Prepared { mut request, rules, config } = prepare(args, &at_hand, receipt).await?;
     let case_id = at_hand.connected.place.case_id();
 
     // A dry run leaves nothing behind: the next review must not take it for one that was posted.
@@ -66,6 +67,7 @@ pub async fn begin(
     let ledger = workspace::open_ledger(&folder).await?;
     let reporter = progress::Reporter::new(quiet);
     let agents = Agents::new(Arc::clone(&ledger), workspace::scratch_root(), recording(args, &ledger).await?);
+    references::say(&mut request, &at_hand, &config, None, &ledger).await?;
     let mut effects = Effects::new(Some(Arc::clone(&at_hand.repository)), Arc::new(rules), agents, reporter.listener());
     effects.on = Some(OnForge { dry: args.dry_run, ..on_forge(&at_hand.connected) });
     // One writer per pull request on this machine, from whichever checkout it is started.
@@ -83,6 +85,8 @@ pub async fn begin(
 pub(in crate::commands) struct Prepared {
     pub request: Request,
     pub rules: RuleSet,
+    /// What is in force.
+    pub config: Config,
 }
 
 pub(in crate::commands) async fn prepare(
@@ -107,7 +111,7 @@ pub(in crate::commands) async fn prepare(
         request.fingerprint = sha256_hex(format!("{}\n{}", request.fingerprint, brought.run).as_bytes());
     }
     request.pull = Some(pull);
-    Ok(Prepared { request, rules: setup.rules })
+    Ok(Prepared { request, rules: setup.rules, config: setup.merged.config })
 }
 
 pub(in crate::commands) fn on_forge(connected: &Connected) -> OnForge {
@@ -245,6 +249,7 @@ async fn pull_run(args: &ReviewArgs, at_hand: &AtHand, setup: &Setup) -> Result<
         base_tip: base_tip.clone(),
         language: language(connected, pull).await,
         brought: None,
+        references: Vec::new(),
         publish: !args.no_publish,
         withheld: withheld(connected, pull, setup, &[]).await?,
     })

@@ -10,6 +10,7 @@ use crate::workspace::guidance::Guidance;
 use crate::workspace::{self, Setup};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use tribunal_core::policy::library::LibraryPolicy;
 use tribunal_core::policy::loops::{LoopKind, LoopPolicy};
 use tribunal_core::procedure::sweep::Request;
 use tribunal_core::procedure::sweep::history::{Carried, carry};
@@ -33,6 +34,7 @@ pub async fn request(
     let setup = set_up(connected, &target, here).await?;
     let config = &setup.merged.config;
     let bad = |problem: String| Situation::new("bad-config", exit::USAGE, problem);
+    LibraryPolicy::new(config, args.module.as_deref()).map_err(bad)?;
     let mut terms = flags(args).terms(&config.sweep).map_err(bad)?;
     if let Mode::Loop(looping) = &mut terms.mode {
         place(looping, args, folder)?;

@@ -1,0 +1,66 @@
+//! Vectors for texts: set aside and settled as every other call, so that a ceiling holds for them too.
+
+use super::{Agents, Slot, spent};
+use tribunal_agent::model::Model;
+use tribunal_core::budget::{Ask, admit, month_of};
+use tribunal_core::call::usage::estimate_tokens;
+use tribunal_core::findings::key::sha256_hex;
+use tribunal_core::policy::agents::Means;
+use tribunal_core::policy::config::Policy;
+use tribunal_core::report::receipt::Cost;
+use tribunal_store::{CallRow, StoreError};
+
+impl Agents {
+    /// The vectors of some texts, or why there are none. They are kept by whoever asked, not in the ledger.
+    pub async fn embed(
+        &self,
+        policy: &Policy,
+        slot: &Slot<'_>,
+        texts: &[String],
+    ) -> Result<Result<Vec<Vec<f32>>, String>, StoreError> {
+        let Some(agent) = policy.agents.get(slot.agent) else { return Ok(Err(format!("there is no [agents.{}]", slot.agent))) };
+        if let Some(problem) = policy.held_back.get(slot.agent) {
+            return Ok(Err(problem.clone()));
+        }
+        let Means::Model(wire, config) = agent.means() else {
+            return Ok(Err(format!("[agents.{}] is no model", slot.agent)));
+        };
+        let key = match self.key(slot.agent, agent).await {
+            Ok(key) => key,
+            Err(problem) => return Ok(Err(problem)),
+        };
+        let base = config.base_url.as_deref().unwrap_or_else(|| wire.base_url());
+        let client = match self.client(base).await {
+            Ok(client) => client,
+            Err(fault) => return Ok(Err(fault.to_string())),
+        };
+        let price = policy.prices.get(slot.agent);
+        let tokens: u64 = texts.iter().map(|text| estimate_tokens(text)).sum();
+        let ask = Ask { cost: price.map(|price| price.most(tokens, 0)), tokens };
+        let now = super::now();
+        let row = CallRow {
+            key: sha256_hex(format!("{}\n{}", slot.run, slot.name).as_bytes()),
+            run: slot.run.0.clone(),
+            case_id: slot.case_id.to_owned(),
+            month: month_of(now),
+            at: i64::try_from(now).unwrap_or(i64::MAX),
+            slot: slot.name.clone(),
+            agent: slot.agent.0.clone(),
+            question_hash: sha256_hex(texts.join("\0").as_bytes()),
+            question: None,
+            reserved: ask.cost.map_or(0, |cost| i64::try_from(cost.micros).unwrap_or(i64::MAX)),
+            tokens: i64::try_from(ask.tokens).unwrap_or(i64::MAX),
+        };
+        if let Err(reason) = self.ledger().reserve(&row, |spending| admit(&policy.budget, &spent(spending), &ask)).await? {
+            return Ok(Err(reason));
+        }
+        let model = Model { wire, config, key: key.as_deref(), client: &client, cache_key: "" };
+        let (said, usage, cost) = match model.embed(texts).await {
+            Ok(embedded) => (Ok(embedded.vectors), embedded.usage, Cost::of_answer(None, &embedded.usage, price)),
+            Err((fault, usage)) => (Err(fault.to_string()), usage, Cost::of_fault(&fault, &usage, price)),
+        };
+        let taken = i64::try_from(usage.total_input() + usage.output).unwrap_or(i64::MAX);
+        self.ledger().settle(&row.key, super::micros(cost), taken, None).await?;
+        Ok(said)
+    }
+}
