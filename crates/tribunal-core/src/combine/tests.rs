@@ -345,7 +345,7 @@ fn verifications_never_say_fixed_alone() {
     assert_eq!(shown(Verification::No), "🔄 Still present — note");
 }
 
-/// CF-12: the verdict map.
+/// TS-18, TS-19, TS-20, TS-21, TS-22, TS-23, CF-12: the verdict map.
 #[test]
 fn verdicts_follow_the_map() {
     let of = |claims: Vec<Claim>, missing: &[String]| verdict(&combined(claims).findings, missing, true).unwrap();

@@ -142,7 +142,7 @@ impl Wanted {
 mod tests {
     use super::*;
 
-    /// CF-1: merging is off, everywhere, until somebody turns it on.
+    /// CF-1, CF-21, TS-103: merging is off, everywhere, until somebody turns it on; and then it squashes.
     #[test]
     fn nothing_is_merged_unless_somebody_says_so() {
         let policy = MergePolicy::default();

@@ -4,6 +4,7 @@
 use super::config::{Config, RULES_AGENT};
 use super::span::Span;
 use crate::ids::AgentName;
+use crate::merge::policy::MergePolicy;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -156,6 +157,13 @@ pub struct SettlePolicy {
     /// Between two looks (TS-47), and how long the whole may take.
     pub poll: Span,
     pub total: Span,
+    /// The words by which an issue names the larger work that it is part of.
+    #[serde(default = "usual_words")]
+    pub part_of: String,
+}
+
+fn usual_words() -> String {
+    MergePolicy::default().part_of
 }
 
 /// TS-47.
@@ -200,6 +208,7 @@ impl SettlePolicy {
             bots: config.identity.bots.clone(),
             poll: config.wait.poll.unwrap_or(POLL).max(Span::seconds(1)),
             total: config.wait.total.unwrap_or(TOTAL),
+            part_of: config.merge.policy().part_of,
         })
     }
 }
@@ -233,7 +242,7 @@ mod tests {
         assert_eq!(Level::default(), Level::HandsOn);
     }
 
-    /// TS-72, TS-73, TS-77: each way to start a specialist again has what it needs, or says what is missing.
+    /// TS-72, TS-77: each way to start a specialist again has what it needs, or says what is missing.
     #[test]
     fn a_restart_has_what_it_needs() {
         let specialist = |text: &str| policy(text).map(|policy| policy.specialist);
@@ -253,6 +262,22 @@ mod tests {
         assert!(specialist("[settle]\nrestart = \"label\"\n").unwrap_err().contains("needs `label`"));
         assert!(specialist("[settle]\nrestart = \"agent\"\nagent = \"nobody\"\n").unwrap_err().contains("[agents.nobody]"));
         assert!(specialist("[settle]\nlevel = 3\n").is_err());
+    }
+
+    /// TS-47: two minutes between two looks, and two hours in all, unless somebody says otherwise.
+    #[test]
+    fn a_watch_has_its_times() {
+        let usual = policy("").unwrap();
+        assert_eq!((usual.poll, usual.total), (Span::seconds(120), Span::seconds(7_200)));
+        let other = policy("[wait]\npoll = \"5s\"\ntotal = \"1h\"\n").unwrap();
+        assert_eq!((other.poll, other.total), (Span::seconds(5), Span::seconds(3_600)));
+    }
+
+    /// TS-105: larger work is found by the words that the repository uses, as after any other merge.
+    #[test]
+    fn larger_work_is_named_by_the_words_of_the_repository() {
+        assert_eq!(policy("").unwrap().part_of, "Part of");
+        assert_eq!(policy("[merge]\npart_of = \"Belongs to\"\n").unwrap().part_of, "Belongs to");
     }
 
     /// CF-26: who is named is one person.

@@ -3,6 +3,7 @@
 use crate::call::money::Money;
 use crate::ids::{AgentName, RunId, Sha};
 use crate::pull::facts::PullState;
+use crate::pull::fault::ForgeFault;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -82,6 +83,14 @@ pub enum Hindrance {
     },
 }
 
+impl From<&ForgeFault> for Hindrance {
+    /// Nothing is guessed about what was asked for, and nothing is asked by another way: what passes is asked again later.
+    fn from(fault: &ForgeFault) -> Self {
+        let reason = fault.to_string();
+        if fault.may_pass() { Hindrance::NotYet { reason } } else { Hindrance::Forge { reason } }
+    }
+}
+
 impl Hindrance {
     /// A name that stays the same while the cause does.
     pub fn kind(&self) -> &'static str {
@@ -111,5 +120,22 @@ impl fmt::Display for Hindrance {
             | Hindrance::Forge { reason }
             | Hindrance::Setup { reason } => f.write_str(reason),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// TS-80, TS-81, TS-82, TS-83: a limit of the forge's, on whichever request, is a matter of time; what is refused is not.
+    #[test]
+    fn a_limit_passes_and_a_refusal_does_not() {
+        let host = || "h".to_owned();
+        let limited = ForgeFault::Limited { host: host(), seconds: Some(60) };
+        assert_eq!(Hindrance::from(&limited), Hindrance::NotYet { reason: "h asks to be left alone for 60 s".into() });
+        let failing = ForgeFault::Failing { host: host(), status: 502, message: String::new() };
+        assert_eq!(Hindrance::from(&failing).kind(), "not-yet");
+        let refused = ForgeFault::Forbidden { host: host(), needs: None, message: String::new() };
+        assert_eq!(Hindrance::from(&refused).kind(), "forge");
     }
 }

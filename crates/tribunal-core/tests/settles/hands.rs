@@ -28,7 +28,7 @@ pub fn run(world: &mut World, plans: &mut [String], mine: usize, effect: &Effect
     let down = || Hindrance::Forge { reason: "HTTP 502".into() };
     let level = state.request.level.number();
     Some(match effect {
-        Effect::Look { .. } if trouble => Input::Looked(Err("HTTP 502".into())),
+        Effect::Look { .. } if trouble => Input::Looked(Err(Hindrance::NotYet { reason: "HTTP 502".into() })),
         Effect::Look { .. } => look(world, &plans[mine]),
         Effect::Write { changes, .. } => {
             plans[mine] = apply(&plans[mine], changes);
@@ -116,7 +116,7 @@ pub fn run(world: &mut World, plans: &mut [String], mine: usize, effect: &Effect
 fn look(world: &World, text: &str) -> Input {
     let plan = match read(text) {
         Ok(plan) => plan,
-        Err(error) => return Input::Looked(Err(error.to_string())),
+        Err(error) => return Input::Looked(Err(Hindrance::Setup { reason: error.to_string() })),
     };
     let tasks = plan.tasks.iter().map(|task| (task.id.clone(), Ok(seen(&world.forge, task)))).collect();
     Input::Looked(Ok(Box::new(Look { plan, tasks })))
@@ -143,8 +143,8 @@ fn seen(forge: &Forge, task: &Task) -> TaskSeen {
 fn give(world: &mut World, number: u64, assessment: Assessment, state: &State) -> Result<Given, Hindrance> {
     let Phase::Giving { document, task, .. } = &state.phase else { panic!("nothing is to be given") };
     let seen = world.forge.seen(number).expect("it is there");
-    if seen.people.values().next().is_some() {
-        return Err(Hindrance::InTheWay { reason: "somebody has reviewed it".into() });
+    if let Some(hindrance) = seen.talked_over() {
+        return Err(hindrance);
     }
     let can = Capability::ALL.into_iter().collect();
     let capabilities = Capabilities { kind: ForgeKind::GitHub, version: String::new(), can, body_limit: 65_000 };

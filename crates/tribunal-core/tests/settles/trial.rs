@@ -92,6 +92,7 @@ fn instance(world: &mut World, n: u64, copies: usize, specialist: Specialist) ->
             bots: BTreeMap::new(),
             poll: Span::seconds(60),
             total: Span::seconds(1_200),
+            part_of: "Part of".into(),
         },
     };
     Instance { request, plan: world.chance.below(copies as u64) as usize, state: None, effects: vec![], steps: 0, runs: 0 }

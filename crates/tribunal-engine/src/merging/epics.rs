@@ -15,24 +15,36 @@ use tribunal_core::pull::told::Told;
 impl Merging {
     /// The epics of a merged pull request, each with what became of it.
     pub async fn epics(&self, number: u64, keyword: &str) -> Vec<(u64, EpicEnd)> {
-        let mut ends = Vec::new();
-        let mut next: Vec<u64> = match self.parents_of_pull(number, keyword).await {
-            Ok(parents) => parents,
+        match self.parents_of_pull(number, keyword).await {
+            Ok(parents) => self.finish(parents, keyword, &BTreeMap::new()).await,
             Err(fault) => {
                 let reason = format!("whether #{number} was the last story of an epic could not be found out: {fault}");
-                return vec![(number, EpicEnd::Warning { reason })];
+                vec![(number, EpicEnd::Warning { reason })]
             }
-        };
-        let mut seen = BTreeSet::new();
+        }
+    }
+
+    /// Pieces of larger work, and what they are pieces of. Their stories are those that the forge knows and those that are `named`
+    /// besides.
+    pub async fn finish(&self, first: Vec<u64>, keyword: &str, named: &BTreeMap<u64, BTreeSet<u64>>) -> Vec<(u64, EpicEnd)> {
+        let (mut ends, mut next, none): (Vec<(u64, EpicEnd)>, _, _) = (Vec::new(), first, BTreeSet::new());
         for _ in 0..MAX_CHAIN {
             let mut above = Vec::new();
-            for epic in next.into_iter().filter(|epic| seen.insert(*epic)).collect::<Vec<_>>() {
-                let (end, body) = self.end_of(epic, keyword, &BTreeSet::new()).await;
+            for epic in next {
+                // What stayed open may be done by what was closed since.
+                let known = ends.iter().position(|(known, _)| *known == epic);
+                if known.is_some_and(|at| !matches!(ends[at].1, EpicEnd::StaysOpen { .. })) {
+                    continue;
+                }
+                let (end, body) = self.end_of(epic, keyword, named.get(&epic).unwrap_or(&none)).await;
                 // What is done may have been the last part of something larger.
                 if matches!(end, EpicEnd::Close { .. } | EpicEnd::Closed) {
                     above.extend(epic::parents(&body, keyword, epic));
                 }
-                ends.push((epic, end));
+                match known {
+                    Some(at) => ends[at].1 = end,
+                    None => ends.push((epic, end)),
+                }
             }
             next = above;
         }
@@ -70,11 +82,6 @@ impl Merging {
             issue = self.on.forge.issue(number).await?;
         }
         Ok(issue)
-    }
-
-    /// One piece of larger work, whose stories are those that the forge knows and those that are `named` besides.
-    pub async fn finish(&self, number: u64, keyword: &str, named: &BTreeSet<u64>) -> EpicEnd {
-        self.end_of(number, keyword, named).await.0
     }
 
     async fn end_of(&self, number: u64, keyword: &str, named: &BTreeSet<u64>) -> (EpicEnd, String) {

@@ -5,7 +5,6 @@ use crate::verdicts::{Gave, VerdictOrder, give};
 use crate::{EngineError, Progress};
 use std::path::Path;
 use tribunal_core::ids::{RunId, Sha};
-use tribunal_core::procedure::order::Hindrance;
 use tribunal_core::procedure::settle::plan_file::TaskId;
 use tribunal_core::procedure::settle::seen::Given;
 use tribunal_core::procedure::settle::{Input, Phase, Refinement, State};
@@ -33,7 +32,6 @@ impl Settling {
         Ok(Input::Reviewed(self.clerk.review(&order).await.map(Box::new)))
     }
 
-    /// A person who has spoken while we read is not talked over (TS-100).
     pub(super) async fn give(
         &self,
         state: &State,
@@ -47,8 +45,8 @@ impl Settling {
         self.says(task, number, "gives its verdict on");
         let (pull, me) = tokio::try_join!(self.on.forge.pull(number), self.on.forge.identity())?;
         let seen = self.seen(state, &pull, &me).await?;
-        if let Some(by) = seen.people.keys().next() {
-            return Ok(Input::Gave(Err(Hindrance::InTheWay { reason: format!("{by} has reviewed it meanwhile") })));
+        if let Some(hindrance) = seen.talked_over() {
+            return Ok(Input::Gave(Err(hindrance)));
         }
         let order = VerdictOrder {
             place: &state.request.place(number),

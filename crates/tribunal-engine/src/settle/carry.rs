@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use tribunal_core::ids::Sha;
 use tribunal_core::merge::conditions::conditions;
-use tribunal_core::merge::policy::{MergePolicy, Wanted};
+use tribunal_core::merge::policy::Wanted;
 use tribunal_core::procedure::order::Hindrance;
 use tribunal_core::procedure::settle::{Closing, Input, Merging as Merged, State};
 use tribunal_core::pull::facts::PullState;
@@ -64,13 +64,13 @@ impl Settling {
                 closing.notes.push(format!("#{issue} could not be closed: {fault}"));
             }
         }
-        let keyword = MergePolicy::default().part_of;
         let Some(any) = state.memory.plan.as_ref().and_then(|plan| plan.tasks.iter().find_map(|task| task.github_pr)) else {
             return Ok(Input::Closed(closing));
         };
         let merging = self.merging(state, any).await?;
-        for (parent, children) in parents {
-            closing.note(*parent, merging.finish(*parent, &keyword, children).await);
+        let first = parents.keys().copied().collect();
+        for (issue, end) in merging.finish(first, &state.request.policy.part_of, parents).await {
+            closing.note(issue, end);
         }
         Ok(Input::Closed(closing))
     }

@@ -33,7 +33,7 @@ pub(super) fn change(path: &Path, changes: &[Change]) -> Result<(), String> {
     file.persist(&path).map(drop).map_err(|error| failed(error.error))
 }
 
-/// TS-48: what the specialist goes by, in the cache that the plan lies in. Without one there is nothing to tell.
+/// TS-2, TS-48: what the specialist goes by, in the cache that the plan lies in. Without one there is nothing to tell.
 pub(super) fn persona(plan: &Path, specialist: &str) -> Option<String> {
     let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     if specialist.is_empty() || !specialist.chars().all(is_name) {
@@ -44,4 +44,28 @@ pub(super) fn persona(plan: &Path, specialist: &str) -> Option<String> {
     let file = std::fs::File::open(cache.join("personas").join(format!("{specialist}.md"))).ok()?;
     file.take(MAX_PERSONA).read_to_string(&mut text).ok()?;
     Some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+    use std::fs;
+
+    /// TS-2, TS-48: the specialist's name selects the file, in the cache that the plan lies in; a name that leads elsewhere selects none.
+    #[test]
+    fn a_persona_lies_beside_the_plans() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = folder.path().join(".hall-cache");
+        let plan = cache.join("plans/2026-01-31-shop/plan.json");
+        fs::create_dir_all(cache.join("personas")).unwrap();
+        fs::write(cache.join("personas/sdet.md"), "# The tester\n").unwrap();
+        fs::write(cache.join("secret.md"), "# A secret\n").unwrap();
+        assert_eq!(persona(&plan, "sdet").as_deref(), Some("# The tester\n"));
+        for other in ["staff", "", "../secret", "sdet.md", "."] {
+            assert_eq!(persona(&plan, other), None, "{other}");
+        }
+        assert_eq!(persona(Path::new("/tmp/plan.json"), "sdet"), None, "it lies in no cache");
+    }
 }

@@ -1,5 +1,6 @@
 //! One look: the plan as it is written, and each of its tasks as the forge has it.
 
+use super::work::of_plan;
 use super::{Settling, file};
 use crate::{EngineError, Progress};
 use std::collections::BTreeMap;
@@ -25,7 +26,7 @@ impl Settling {
         let path = Path::new(&state.request.plan);
         let plan = match file::read(path).and_then(|text| read(&text).map_err(|error| format!("{}: {error}", path.display()))) {
             Ok(plan) => plan,
-            Err(problem) => return Ok(Input::Looked(Err(problem))),
+            Err(problem) => return Ok(Input::Looked(Err(of_plan(problem)))),
         };
         let me = self.on.forge.identity().await?;
         let mut lists = Lists::default();

@@ -63,17 +63,21 @@ const PAUSES: [u64; 3] = [500, 2_000, 8_000];
 /// What the procedure is told when the forge refuses or does not answer. Nothing is guessed: the next look shows what is so (CF-9).
 fn told(effect: &Effect, error: EngineError) -> Result<Input, EngineError> {
     let EngineError::Forge(fault) = error else { return Err(error) };
-    let reason = fault.to_string();
-    let hindrance = Hindrance::Forge { reason: reason.clone() };
+    let hindrance = Hindrance::from(&fault);
     Ok(match effect {
-        Effect::Look { .. } => Input::Looked(Err(reason)),
+        Effect::Look { .. } => Input::Looked(Err(hindrance)),
         Effect::Review { .. } => Input::Reviewed(Err(hindrance)),
         Effect::Give { .. } => Input::Gave(Err(hindrance)),
-        Effect::Label { .. } => Input::Labelled(Err(reason)),
+        Effect::Label { .. } => Input::Labelled(Err(hindrance)),
         Effect::Refine { .. } => Input::Refined(Err(hindrance)),
         Effect::Merge { .. } => Input::Merged(Err(hindrance)),
         Effect::Close { .. } | Effect::Write { .. } | Effect::Wait { .. } => return Err(EngineError::Forge(fault)),
     })
+}
+
+/// Only a person can mend a plan, or the place that it lies in.
+pub(super) fn of_plan(reason: String) -> Hindrance {
+    Hindrance::Setup { reason }
 }
 
 impl Settling {
@@ -81,7 +85,9 @@ impl Settling {
         let order = effect.order(&state.request.run);
         match effect {
             Effect::Look { .. } => self.look(state).await,
-            Effect::Write { changes, .. } => Ok(Input::Written(file::change(Path::new(&state.request.plan), changes))),
+            Effect::Write { changes, .. } => {
+                Ok(Input::Written(file::change(Path::new(&state.request.plan), changes).map_err(of_plan)))
+            }
             Effect::Review { task, number, head, .. } => self.review(state, order, task, *number, head).await,
             Effect::Give { task, number, assessment, .. } => self.give(state, task, *number, *assessment).await,
             Effect::Label { task, number, label } => self.label(task, *number, label).await,
@@ -94,6 +100,30 @@ impl Settling {
                 tokio::time::sleep(Duration::from_millis(left)).await;
                 Ok(Input::Woken)
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::panic)]
+
+    use super::*;
+    use tribunal_core::publish::verdict::Assessment;
+    use tribunal_core::pull::fault::ForgeFault;
+
+    /// TS-80, TS-81, TS-82, TS-83: whatever was asked for when the forge wanted to be left alone, the procedure is told that it may work later.
+    #[test]
+    fn a_limit_is_told_as_not_yet() {
+        let (task, number, head, attempt) = ("t1".into(), 7, "h".into(), 1);
+        let give = Effect::Give { task: "t1".into(), number, assessment: Assessment::First, attempt };
+        for effect in [Effect::Look { nth: 1 }, give, Effect::Merge { task, number, head, attempt }] {
+            let limited = ForgeFault::Limited { host: "h".into(), seconds: Some(60) };
+            let why = match told(&effect, limited.into()).unwrap() {
+                Input::Looked(Err(why)) | Input::Gave(Err(why)) | Input::Merged(Err(why)) => why,
+                other => panic!("{other:?}"),
+            };
+            assert_eq!(why.kind(), "not-yet", "{effect:?}");
         }
     }
 }

@@ -73,7 +73,7 @@ pub async fn run(args: &SettleArgs, quiet: bool) -> Result<u8, Situation> {
     };
     print(report, args)?;
     if let Some(why) = &report.failed {
-        return Err(Situation::new("not-settled", report.exit_code(), why.clone())
+        return Err(Situation::new("not-settled", report.exit_code(), why.to_string())
             .help("what was done is kept; the same command goes on from there"));
     }
     Ok(report.exit_code())

@@ -337,7 +337,7 @@ fn spy_on(sandbox: &Sandbox, roles: &[&str], words: &[&str], more: &str) {
     sandbox.configure_person(&format!("[panel]\n{panel}[agents.spy]\nkind = \"command\"\ncommand = {command}\n{more}"));
 }
 
-/// Design rule 5: an agent sees an allow-listed environment, not the secrets of whoever runs it.
+/// Design rule 5, TS-53: an agent sees an allow-listed environment, not the secrets of whoever runs it.
 #[test]
 fn an_agent_does_not_see_the_environment() {
     let sandbox = Sandbox::with_shared_list();
@@ -405,7 +405,7 @@ fn the_brief_carries_the_role_and_its_prompt() {
     assert_eq!(seen_by(&sandbox.review(&[]), "sdet"), "seen: [name:sdet] [prompt_hash]");
 }
 
-/// Design rule 5: an agent runs in a folder of its own and cannot write into the repository.
+/// Design rule 5, TS-53: an agent runs in a folder of its own and cannot write into the repository.
 #[test]
 fn an_agent_cannot_write_into_the_repository() {
     let sandbox = Sandbox::with_shared_list();

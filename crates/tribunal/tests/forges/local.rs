@@ -2,6 +2,7 @@
 
 mod feedback;
 mod library;
+mod settles;
 mod sweeps;
 
 use super::town::Said;

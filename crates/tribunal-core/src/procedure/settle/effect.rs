@@ -83,12 +83,12 @@ pub enum Input {
         request: Box<Request>,
     },
     /// A read that decides fails closed (CF-9): as a whole, or for one task.
-    Looked(Result<Box<Look>, String>),
-    Written(Result<(), String>),
+    Looked(Result<Box<Look>, Hindrance>),
+    Written(Result<(), Hindrance>),
     Reviewed(Result<Box<Document>, Hindrance>),
     /// The verdict that stands: ours, or the one that stood there before.
     Gave(Result<Given, Hindrance>),
-    Labelled(Result<(), String>),
+    Labelled(Result<(), Hindrance>),
     Refined(Result<Refinement, Hindrance>),
     Merged(Result<Merging, Hindrance>),
     Closed(Closing),

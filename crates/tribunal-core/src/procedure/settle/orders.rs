@@ -64,7 +64,7 @@ impl State {
 }
 
 /// Every line is quoted, so that none of them is taken for a directive of the configuration.
-fn persona_words(specialist: &str, text: &str) -> String {
+pub(super) fn persona_words(specialist: &str, text: &str) -> String {
     let mut end = text.len().min(MAX_PERSONA);
     while !text.is_char_boundary(end) {
         end -= 1;

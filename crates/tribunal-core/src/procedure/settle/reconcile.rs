@@ -1,6 +1,6 @@
 //! The plan in the light of the forge (TS-41 to TS-46), which wins every conflict (TS-85, CF-8).
 
-use super::plan_file::{Cycle, Mode, Status, Task};
+use super::plan_file::{Cycle, Mode, Status, Task, TaskId};
 use super::seen::{Given, IssueSeen, PullSeen, TaskSeen};
 use super::stance::{Stance, stance};
 use crate::combine::verdict::Verdict;
@@ -41,6 +41,21 @@ pub fn reconciled(task: &Task, seen: &TaskSeen, level: Level) -> Task {
         now.needs_review = false;
     }
     now
+}
+
+/// A task whose issue is closed by the pull request of another one: how it stands, and what is seen of it. A pull request is one task's
+/// (TS-1): it is assessed once, and a plan in which it stands twice could not be read again. Merged it has done both.
+pub fn beside(status: Status, seen: TaskSeen, owner: &TaskId) -> (Status, TaskSeen) {
+    let TaskSeen { issue, pull, mut notes } = seen;
+    let status = match pull {
+        Some(pull) if pull.state == PullState::Merged => Status::Done,
+        Some(pull) => {
+            notes.push(format!("#{} closes its issue too, and is the pull request of {owner}", pull.number));
+            status
+        }
+        None => status,
+    };
+    (status, TaskSeen { issue, pull: None, notes })
 }
 
 /// What an assessment leaves in the plan (TS-61, TS-65, TS-96): the head that was read, and never one that was fetched later.

@@ -35,7 +35,7 @@ pub struct Report {
     /// The time to wait ran out with tasks under way.
     pub timed_out: bool,
     /// The plan or the forge could not be read at all, or the plan not written.
-    pub failed: Option<String>,
+    pub failed: Option<Hindrance>,
     pub summary: String,
 }
 
@@ -98,7 +98,7 @@ pub enum Next {
 impl Report {
     /// Design section 8. The gravest counts.
     pub fn exit_code(&self) -> u8 {
-        let failed = self.failed.as_ref().map(|_| 5);
+        let failed = self.failed.as_ref().map(hindered);
         let timed_out = self.timed_out.then_some(75);
         let of_tasks = self.tasks.iter().map(TaskReport::exit_code);
         let rank = |code: &u8| match code {
@@ -171,16 +171,7 @@ impl TaskReport {
             // A person has to start it, or to clear the way.
             Next::Due { .. } | Next::MergeStuck { .. } | Next::Held { .. } | Next::PullMissing => 1,
             Next::MergeWaits { .. } => 75,
-            Next::Hindered { hindrance } => match hindrance {
-                Hindrance::HeadMoved { .. }
-                | Hindrance::NotOpen { .. }
-                | Hindrance::InTheWay { .. }
-                | Hindrance::NotYet { .. } => 75,
-                Hindrance::Budget { .. } => 4,
-                Hindrance::Agent { .. } => 3,
-                Hindrance::Forge { .. } => 5,
-                Hindrance::Setup { .. } => 2,
-            },
+            Next::Hindered { hindrance } => hindered(hindrance),
             Next::AwaitsPull
             | Next::Draft
             | Next::WithPerson { .. }
@@ -190,6 +181,16 @@ impl TaskReport {
             | Next::DependsOn { .. }
             | Next::Refine => 0,
         }
+    }
+}
+
+fn hindered(hindrance: &Hindrance) -> u8 {
+    match hindrance {
+        Hindrance::HeadMoved { .. } | Hindrance::NotOpen { .. } | Hindrance::InTheWay { .. } | Hindrance::NotYet { .. } => 75,
+        Hindrance::Budget { .. } => 4,
+        Hindrance::Agent { .. } => 3,
+        Hindrance::Forge { .. } => 5,
+        Hindrance::Setup { .. } => 2,
     }
 }
 

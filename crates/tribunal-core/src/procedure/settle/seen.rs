@@ -4,6 +4,7 @@ use crate::combine::verdict::Verdict;
 use crate::feedback::item::Voice;
 use crate::feedback::reviewer::voice;
 use crate::ids::Sha;
+use crate::procedure::order::Hindrance;
 use crate::publish::marker::{MarkerKey, read};
 use crate::publish::verdict::{Assessment, Sitting, Standing, spoken, standing};
 use crate::pull::facts::{Account, AccountKind, Issue, Pull, PullState};
@@ -148,6 +149,12 @@ impl PullSeen {
     pub fn is_open(&self) -> bool {
         self.state == PullState::Open
     }
+
+    /// Why no verdict may be given: a person who has spoken while we read is not talked over (TS-100).
+    pub fn talked_over(&self) -> Option<Hindrance> {
+        let by = self.people.keys().next()?;
+        Some(Hindrance::InTheWay { reason: format!("{by} has reviewed it meanwhile") })
+    }
 }
 
 enum Whose {
@@ -172,3 +179,6 @@ impl Eyes<'_> {
         if is_person { Whose::Person } else { Whose::Machine }
     }
 }
+
+#[cfg(test)]
+mod tests;

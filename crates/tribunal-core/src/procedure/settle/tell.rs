@@ -7,10 +7,11 @@ use super::seen::TaskSeen;
 use super::stance::{Stance, stance};
 use super::work::{held_by, waits_for};
 use super::{Next, Phase, State, words};
+use crate::procedure::order::Hindrance;
 use crate::publish::visible::visible_line;
 
 impl State {
-    pub(super) fn end(&mut self, failed: Option<String>, timed_out: bool) -> Next {
+    pub(super) fn end(&mut self, failed: Option<Hindrance>, timed_out: bool) -> Next {
         let (request, memory) = (&self.request, &self.memory);
         let plan = memory.plan.as_ref();
         let mut report = report::empty(request.run.clone(), plan, request.level, request.dry_run);

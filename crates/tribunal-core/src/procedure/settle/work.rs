@@ -3,7 +3,7 @@
 use super::effect::{Effect, Look, Merging, Refinement};
 use super::plan_file::write::changes;
 use super::plan_file::{Plan, Status, Task, TaskId};
-use super::reconcile::{reconciled, record};
+use super::reconcile::{beside, reconciled, record};
 use super::seen::{Given, PullSeen};
 use super::stance::{Escalation, Stance, stance};
 use super::{Next, Phase, State};
@@ -42,15 +42,21 @@ impl State {
         self.memory.failures = 0;
         let mut plan = look.plan.clone();
         self.memory.seen.clear();
+        let mut owners = owners(&plan);
         for task in &mut plan.tasks {
             self.memory.began.entry(task.id.clone()).or_insert(task.status);
             match look.tasks.get(&task.id) {
                 Some(Ok(seen)) => {
-                    *task = reconciled(task, seen, level);
+                    let owner = seen.pull.as_ref().map(|pull| owners.entry(pull.number).or_insert_with(|| task.id.clone()));
+                    let mut seen = seen.clone();
+                    if let Some(owner) = owner.filter(|owner| **owner != task.id) {
+                        (task.status, seen) = beside(task.status, seen, owner);
+                    }
+                    *task = reconciled(task, &seen, level);
                     let notes = seen.notes.iter().map(|note| format!("{}: {note}", task.id));
                     let fresh: Vec<String> = notes.filter(|note| !self.memory.notes.contains(note)).collect();
                     self.memory.notes.extend(fresh);
-                    self.memory.seen.insert(task.id.clone(), seen.clone());
+                    self.memory.seen.insert(task.id.clone(), seen);
                 }
                 // Nothing is known, so nothing is done (CF-9).
                 Some(Err(reason)) => {
@@ -68,7 +74,7 @@ impl State {
     }
 
     /// While it watches, a forge that does not answer for a while is waited for (CF-9: nothing is done meanwhile).
-    pub(super) fn not_looked(&mut self, why: String, now: Millis) -> Next {
+    pub(super) fn not_looked(&mut self, why: Hindrance, now: Millis) -> Next {
         self.memory.failures += 1;
         if !self.request.watch || self.memory.failures > MAX_FAILURES || now >= self.total_until() {
             return self.end(Some(why), false);
@@ -241,9 +247,9 @@ impl State {
         self.go_on(now)
     }
 
-    pub(super) fn labelled(&mut self, task: TaskId, labelled: Result<(), String>, now: Millis) -> Next {
-        if let Err(reason) = labelled {
-            return self.hindered(&task, Hindrance::Forge { reason }, now);
+    pub(super) fn labelled(&mut self, task: TaskId, labelled: Result<(), Hindrance>, now: Millis) -> Next {
+        if let Err(hindrance) = labelled {
+            return self.hindered(&task, hindrance, now);
         }
         self.memory.labelled.insert(task);
         self.go_on(now)
@@ -323,6 +329,11 @@ impl State {
     fn number(&self, task: &TaskId) -> Option<u64> {
         self.memory.seen.get(task)?.pull.as_ref().map(|pull| pull.number)
     }
+}
+
+/// Which task the plan gives each pull request to.
+fn owners(plan: &Plan) -> BTreeMap<u64, TaskId> {
+    plan.tasks.iter().filter_map(|task| Some((task.github_pr?, task.id.clone()))).collect()
 }
 
 fn hand_over(task: &mut Task, reason: &Escalation) {

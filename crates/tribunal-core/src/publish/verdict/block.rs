@@ -4,6 +4,7 @@ use super::{Assessment, Sitting};
 use crate::combine::finding::Finding;
 use crate::combine::verdict::Verdict;
 use crate::findings::scale::Priority;
+use crate::merge::facts::Reviewed;
 use crate::publish::markdown::{code, fenced, inert};
 use crate::publish::visible::{visible, visible_line};
 use crate::report::document::Document;
@@ -75,6 +76,9 @@ fn written(block: &Block<'_>, findings: &[&Finding], shown: usize, fixes: bool) 
         let (remarks, they) = if lighter == 1 { ("remark", "it does") } else { ("remarks", "they do") };
         below.push(format!("{lighter} lighter {remarks} besides; {they} not count against the change."));
     }
+    if only_rules_looked(block.document) {
+        below.push(ONLY_RULES.to_owned());
+    }
     below.extend(block.closing.iter().cloned());
     for paragraph in below {
         said.push_str(&format!("\n{paragraph}\n"));
@@ -84,6 +88,14 @@ fn written(block: &Block<'_>, findings: &[&Finding], shown: usize, fixes: bool) 
 
 /// TS-26.
 const FINAL: &str = "This was the second and last assessment (ASSESS-2): one refinement is the cap, so this verdict is final.";
+
+/// TS-18: nobody who can read has compared the change with its criteria, and its reader must not think so.
+const ONLY_RULES: &str = "Only rules and linters have looked: nobody has held the change against what its issue asks for.";
+
+fn only_rules_looked(document: &Document) -> bool {
+    let reviewed = Reviewed::of(document);
+    reviewed.rules && reviewed.agents.is_empty()
+}
 
 fn is_final(sitting: &Sitting) -> bool {
     matches!(sitting, Sitting::Settle { assessment: Assessment::Second })

@@ -12,6 +12,7 @@ use crate::pull::facts::{AccountKind, Mergeable, Pull, PullState, Tip};
 use crate::pull::fault::ForgeFault;
 use crate::pull::place::ForgeKind;
 use crate::report::document::Document;
+use crate::report::receipt::SeatState;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -45,7 +46,8 @@ fn shown(text: String) -> String {
     text.replace('\u{2060}', "<wj>")
 }
 
-/// TS-24, TS-27, TS-68: three fields in their order, the wanted change, and where the fix goes.
+/// TS-22, TS-24, TS-27, TS-68: three fields in their order, the wanted change, and where the fix goes. TS-74: and that no other pull
+/// request is to be opened.
 #[test]
 fn a_minor_verdict_reads_like_this() {
     insta::assert_snapshot!(shown(words(&block(&minor(), &FIRST), 60_000)), @r"
@@ -65,10 +67,12 @@ fn a_minor_verdict_reads_like_this() {
     ```
 
     2 lighter remarks besides; they do not count against the change.
+
+    Only rules and linters have looked: nobody has held the change against what its issue asks for.
     ");
 }
 
-/// TS-24, TS-18: nothing is listed against what is good.
+/// TS-18, TS-24: nothing is listed against what is good.
 #[test]
 fn a_good_verdict_lists_nothing() {
     let mut document = minor();
@@ -83,10 +87,12 @@ fn a_good_verdict_lists_nothing() {
     NEXT: merge
 
     3 lighter remarks besides; they do not count against the change.
+
+    Only rules and linters have looked: nobody has held the change against what its issue asks for.
     ");
 }
 
-/// TS-21, TS-26: what is missing is named, and the last verdict says that it is the last.
+/// TS-10, TS-21, TS-26: what is missing is named, and the last verdict says that it is the last.
 #[test]
 fn a_final_verdict_says_so() {
     let mut document = minor();
@@ -104,7 +110,38 @@ fn a_final_verdict_says_so() {
     This was the second and last assessment (ASSESS-2): one refinement is the cap, so this verdict is final.
 
     2 lighter remarks besides; they do not count against the change.
+
+    Only rules and linters have looked: nobody has held the change against what its issue asks for.
     ");
+}
+
+/// TS-18: where nobody who can read has looked, the verdict does not read as if the criteria had been checked.
+#[test]
+fn a_verdict_of_rules_says_so() {
+    let says = |document: &Document| words(&block(document, &FIRST), 60_000).contains("Only rules and linters have looked");
+    let mut document = minor();
+    assert!(says(&document));
+    document.receipt.seats[0].kind = "anthropic".into();
+    assert!(!says(&document));
+    document.receipt.seats[0].state = SeatState::Failed { reason: "it printed nothing".into() };
+    assert!(says(&document), "what failed has not looked");
+}
+
+/// TS-22: what the specialist can fix here is minor; what is grave, or fixed elsewhere, or by nobody knows what, is major.
+#[test]
+fn a_bullet_is_as_grave_as_its_fix() {
+    let severity = |change: &dyn Fn(&mut Finding)| {
+        let mut document = minor();
+        change(&mut document.findings[0]);
+        document.verdict = Some(Verdict::Major);
+        let said = words(&block(&document, &FIRST), 60_000);
+        let bullet = said.lines().find(|line| line.starts_with("- F1")).unwrap().to_owned();
+        bullet.rsplit('[').next().unwrap().to_owned()
+    };
+    assert_eq!(severity(&|_| ()), "severity: minor]");
+    assert_eq!(severity(&|finding| finding.p_code = Priority::P0), "severity: major]");
+    assert_eq!(severity(&|finding| finding.mitigation.clear()), "severity: major]");
+    assert_eq!(severity(&|finding| finding.mitigation_out_of_scope = true), "severity: major]");
 }
 
 /// TS-25.
@@ -207,7 +244,7 @@ impl Paper {
     }
 }
 
-/// TS-61, TS-86, CF-16: one review for one sitting, bound to the head that was read, whatever is pushed or tried again since.
+/// TS-8, TS-61, TS-81, TS-82, TS-86, TS-96, CF-16: one review for one sitting, bound to the head that was read, whatever is pushed or tried again since.
 #[test]
 fn a_sitting_has_one_review() {
     let document = minor();
@@ -272,7 +309,7 @@ fn only_our_own_seal_speaks() {
     assert_eq!((stands.verdict, stands.head), (None, document.head));
 }
 
-/// CF-2: a refused approval is said as a comment, with the same words.
+/// TS-97, CF-2: a refused approval is said as a comment, with the same words.
 #[test]
 fn a_refused_event_falls_back_to_a_comment() {
     let refused = ForgeFault::Refused { host: "h".into(), status: 422, message: "own pull request".into() };
@@ -307,7 +344,7 @@ fn noisy(count: usize, text: &str) -> Document {
 }
 
 proptest! {
-    /// TS-24, design rules 6 and 10: whatever reviewers write, the block keeps its form and its bounds, and nobody is called.
+    /// TS-24, TS-27, TS-51, design rules 6 and 10: whatever reviewers write, the block keeps its form and its bounds, and nobody is called.
     #[test]
     fn hostile_words_cannot_break_the_block(count in 1usize..40, text in "a[\\n@#<`a: \u{202e}\u{1b}\\[\\]VERDIC]{0,80}", limit in 900usize..9_000) {
         let document = noisy(count, &text);

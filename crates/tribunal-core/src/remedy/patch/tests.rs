@@ -241,7 +241,7 @@ fn public_signatures_are_a_contract() {
     }
 }
 
-/// RL-39, PR-116: a commit says in one short line what it does, and for which item and run it was made.
+/// RL-39, PR-116, TS-74: a commit says in one short line what it does, and for which item and run it was made.
 #[test]
 fn a_commit_says_what_and_for_which_item() {
     let item = crate::remedy::answer::tests::item(crate::feedback::item::Voice::Bot, None);

@@ -34,3 +34,40 @@ impl Drop for Tree {
         let _ = delete(&self.path);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+    use std::process::Command;
+
+    /// TS-52, CF-14: what a reviewer may read besides the diff is the reviewed head, whatever is checked out or half written.
+    #[test]
+    fn a_tree_is_of_the_reviewed_head() {
+        let folder = tempfile::tempdir().unwrap();
+        let here = folder.path().join("here");
+        let write = |text: &str| std::fs::write(here.join("app.py"), text).unwrap();
+        let git = |args: &[&str]| {
+            let own = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org", "-c", "commit.gpgsign=false"];
+            assert!(Command::new("git").current_dir(&here).args(own).args(args).status().unwrap().success(), "{args:?}");
+        };
+        std::fs::create_dir(&here).unwrap();
+        git(&["init", "--quiet", "--initial-branch=main"]);
+        write("base\n");
+        git(&["add", "-A"]);
+        git(&["commit", "--quiet", "-m", "base"]);
+        git(&["checkout", "--quiet", "-b", "feature"]);
+        write("head\n");
+        git(&["commit", "--quiet", "-am", "head"]);
+        let repository = Repository::discover(&here).unwrap();
+        let head = repository.commit("feature").unwrap();
+        git(&["checkout", "--quiet", "main"]);
+        write("half written\n");
+        let tree = Tree::of(&repository, &head, &folder.path().join("trees")).unwrap();
+        assert_eq!(std::fs::read_to_string(tree.path().join("app.py")).unwrap(), "head\n");
+        let path = tree.path().to_owned();
+        drop(tree);
+        assert!(!path.exists());
+    }
+}

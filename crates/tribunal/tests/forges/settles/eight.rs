@@ -30,7 +30,7 @@ pub async fn eight_at_level_0(town: &Town) {
     assert_settled(town, &planned, "0", 1).await;
 }
 
-/// TS-28, TS-57 to TS-70, TS-100: level 1 gives each its verdict, has one refined, and leaves merging to a person.
+/// TS-3, TS-28, TS-33, TS-57, TS-66, TS-70, TS-100: level 1 gives each its verdict, has one refined, and leaves merging to a person.
 pub async fn eight_at_level_1(town: &Town) {
     let planned = eight_tasks(town).await;
     // A rehearsal says what would be done and writes nothing.
@@ -63,7 +63,7 @@ pub async fn eight_at_level_1(town: &Town) {
     assert!(refused.stderr.contains("level-changed"), "{}", refused.stderr);
 }
 
-/// TS-28, TS-70, TS-87, TS-105, CF-1: level 2 merges what is clean, and nothing else.
+/// TS-28, TS-29, TS-70, TS-87, CF-1: level 2 merges what is clean, and nothing else.
 pub async fn eight_at_level_2(town: &Town) {
     let planned = eight_tasks(town).await;
     let report = planned.settle(town, &["--level", "2"]).ended(1).json();

@@ -84,7 +84,7 @@ pub async fn a_draft_in_the_way(town: &Town) {
     assert_eq!(spoken(town, number).await, ["LGTM"]);
 }
 
-/// TS-72, TS-73: a mention in the review, and a label on the pull request, each once.
+/// TS-72, TS-77: a mention in the review, or a label on the pull request, each once.
 pub async fn the_specialist_is_called(town: &Town) {
     configure(town, "[settle]\nrestart = \"mention\"\nmention = \"@hall-of-automata\"\n").await;
     let (one, two) = (tasked(town, "mendable.py", MENDABLE).await, tasked(town, "stubborn.py", STUBBORN).await);
@@ -106,11 +106,14 @@ pub async fn the_specialist_is_called(town: &Town) {
     assert_eq!(labels, ["hall:refine"]);
 }
 
-/// TS-36, TS-33, TS-105: dependencies come first, what follows an escalated task is held, and larger work is closed with its last part.
+/// TS-33, TS-36, TS-105: dependencies come first, what follows an escalated task is held, and larger work is closed with its last part, up
+/// to the work that it is itself a part of.
 pub async fn the_order_of_a_plan(town: &Town) {
     configure(town, BY_RULES).await;
     let maintainer = town.stage.forge_as(Who::Maintainer);
-    let epic = NewIssue { title: "All of it".into(), body: "The shop.".into(), labels: vec![] };
+    let saga = NewIssue { title: "Everything".into(), body: "The street.".into(), labels: vec![] };
+    let saga = maintainer.create_issue(&saga).await.unwrap().number;
+    let epic = NewIssue { title: "All of it".into(), body: format!("The shop.\n\nPart of #{saga}"), labels: vec![] };
     let parent = maintainer.create_issue(&epic).await.unwrap().number;
     let half = NewIssue { title: "Half of it".into(), body: "- [ ] write the manual\n".into(), labels: vec![] };
     let half = maintainer.create_issue(&half).await.unwrap().number;
@@ -134,8 +137,8 @@ pub async fn the_order_of_a_plan(town: &Town) {
     assert_eq!(planned.statuses(), ["MERGED", "MERGED", "ESCALATED", "REVIEWING", "MERGED"], "{report:#}");
     assert_eq!(report["tasks"][3]["next"], json!({ "is": "held", "by": "t3" }), "{report:#}");
     assert_eq!(spoken(town, held).await, Vec::<String>::new());
-    assert_eq!(report["closed"], json!([parent]), "{report:#}");
-    assert!(!maintainer.issue(parent).await.unwrap().open);
+    assert_eq!(report["closed"], json!([parent, saga]), "{report:#}");
+    assert!(!maintainer.issue(parent).await.unwrap().open && !maintainer.issue(saga).await.unwrap().open);
     assert!(maintainer.issue(half).await.unwrap().open, "it has a part that nobody has ticked");
 }
 

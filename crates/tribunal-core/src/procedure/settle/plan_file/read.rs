@@ -81,7 +81,7 @@ fn check_root(root: &Object<'_>, plan: &Plan) -> Result<(), PlanError> {
     if crate::calendar::millis_of(&plan.created_at).is_none() {
         return wrong("created_at", "write it as 2026-01-31T12:00:00Z");
     }
-    if !plan.repo.contains('/') {
+    if !plan.repo.contains('/') || plan.repo.split('/').any(str::is_empty) {
         return wrong("repo", "name it as owner/name");
     }
     match plan.invoker.as_deref().map(login) {

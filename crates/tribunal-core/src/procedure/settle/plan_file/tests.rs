@@ -36,7 +36,7 @@ fn with(from: &str, to: &str) -> String {
     TEXT.replacen(from, to, 1)
 }
 
-/// TS-35, TS-36, TS-40: the documented fields, with the three that the original's schema forgets.
+/// TS-1, TS-35, TS-36, TS-40: the documented fields, with the three that the original's schema forgets.
 #[test]
 fn a_plan_is_read() {
     let plan = read(TEXT).unwrap();
@@ -57,6 +57,54 @@ fn a_plan_is_read() {
     assert_eq!(second.depends_on, [TaskId::from("t1")]);
 }
 
+/// TS-35, TS-36: what must be there is missed by its name, and nothing else is.
+#[test]
+fn what_is_required_is_missed() {
+    let (root, task) = (["id", "created_at", "repo", "tasks"], ["id", "title", "specialist", "mode", "status"]);
+    let whole: serde_json::Value = serde_json::from_str(TEXT).unwrap();
+    for name in root {
+        let mut plan = whole.clone();
+        plan.as_object_mut().unwrap().remove(name);
+        assert_eq!(problem(&plan.to_string()), format!("line 1: {name}: it is missing"));
+    }
+    for name in task {
+        let mut plan = whole.clone();
+        plan["tasks"][1].as_object_mut().unwrap().remove(name);
+        assert_eq!(problem(&plan.to_string()), format!("line 1: tasks[1].{name}: it is missing"));
+    }
+    let mut bare = whole;
+    bare.as_object_mut().unwrap().retain(|name, _| root.contains(&name.as_str()));
+    for given in bare["tasks"].as_array_mut().unwrap() {
+        given.as_object_mut().unwrap().retain(|name, _| task.contains(&name.as_str()));
+    }
+    assert_eq!(read(&bare.to_string()).unwrap().tasks.len(), 2);
+}
+
+/// TS-37, TS-38: the eleven words of a status, and those that are its end.
+#[test]
+fn every_status_has_its_word() {
+    let ends = ["MERGED", "FAILED", "ESCALATED", "DONE"];
+    let goes_on = ["PLANNED", "READY", "DISPATCHED", "IN_PROGRESS", "AWAITING_INPUT", "REVIEWING", "BLOCKED"];
+    for word in ends.into_iter().chain(goes_on) {
+        let status = read(&with("IN_PROGRESS", word)).unwrap().tasks[0].status;
+        assert_eq!(
+            (status.word(), serde_json::json!(status).as_str(), status.is_terminal()),
+            (word, Some(word), ends.contains(&word))
+        );
+    }
+}
+
+/// TS-28, TS-31, TS-32: the session's level; who is no invoker is at level 0, and keys that are not ours are nobody's concern.
+#[test]
+fn the_session_has_a_level() {
+    let level = |text: &str| read::session_level(text).map(|level| level.map(Level::number));
+    assert_eq!(level(r#"{ "automation_level": 2, "local_mode": false, "board_project_number": 7 }"#), Ok(Some(2)));
+    assert_eq!(level(r#"{ "automation_level": 2, "local_mode": true }"#), Ok(Some(0)));
+    assert_eq!(level("{}"), Ok(None));
+    assert!(level(r#"{ "automation_level": 3 }"#).unwrap_err().contains("there is no automation level 3"));
+    assert!(level("nonsense").is_err());
+}
+
 /// Bad input is named with its line and its place.
 #[test]
 fn what_is_wrong_is_named() {
@@ -69,6 +117,9 @@ fn what_is_wrong_is_named() {
     assert_eq!(problem(&with("\"created_at\"", "\"made_at\"")), "line 1: created_at: it is missing");
     assert_eq!(problem(&with("2026-01-31T12:00:00Z", "yesterday")), "line 3: created_at: write it as 2026-01-31T12:00:00Z");
     assert_eq!(problem(&with("acme/shop", "shop")), "line 4: repo: name it as owner/name");
+    assert_eq!(problem(&with("acme/shop", "/shop")), "line 4: repo: name it as owner/name");
+    let twice = with("null,   ", "12,").replacen("\"needs_review\"", "\"github_pr\": 12, \"needs_review\"", 1);
+    assert_eq!(problem(&twice), "line 10: tasks[1].github_pr: #12 is the pull request of an earlier task");
     assert_eq!(problem(&with("\"ann\"", "\"ann @all\"")), "line 5: invoker: `ann @all` is no login");
     assert!(problem(&with("IN_PROGRESS", "WORKING")).starts_with("line 9: tasks[0].status: unknown variant `WORKING`"));
     assert_eq!(
@@ -84,7 +135,7 @@ fn what_is_wrong_is_named() {
     assert_eq!(problem(&circle), "line 8: tasks[0].depends_on: `t1` waits for itself");
 }
 
-/// TS-71: what changed is written, and a person's layout and unknown keys survive.
+/// TS-40, TS-71: what changed is written, and what is written can be read. A person's layout and unknown keys survive.
 #[test]
 fn only_what_changed_is_written() {
     let before = read(TEXT).unwrap();

@@ -14,7 +14,7 @@ fn with_state(state: PullState) -> TaskSeen {
     seen(PullSeen { state, ..pull_seen(9, "h1") })
 }
 
-/// TS-42: the table of states, row by row.
+/// TS-41, TS-42: the table of states, row by row.
 #[test]
 fn the_table_of_states() {
     let task = task("t1", 7);
@@ -71,7 +71,7 @@ fn advice_ends_with_its_issue() {
     assert_eq!(status_of(&advice, &only_issue(false, &[])), Status::Done);
 }
 
-/// TS-43, TS-45, TS-93: an open pull request is found and due, at a level that reviews.
+/// TS-43, TS-45, TS-60, TS-93: an open pull request is found and due, at a level that reviews.
 #[test]
 fn a_new_pull_request_is_due() {
     let at = |level| reconciled(&task("t1", 7), &with_state(PullState::Open), level);
@@ -81,7 +81,7 @@ fn a_new_pull_request_is_due() {
     assert_eq!((listed.github_pr, listed.needs_review, listed.status), (Some(9), false, Status::Reviewing));
 }
 
-/// TS-44, TS-94: a fix commit makes it due again, for the second time; the count stands in the file before and after.
+/// TS-44, TS-94, TS-96: a fix commit makes it due again, for the second time; the count stands in the file before and after.
 #[test]
 fn a_fix_commit_is_due() {
     let minor = PullSeen { verdicts: vec![given(Assessment::First, Verdict::Minor, "h1")], ..pull_seen(9, "h1") };

@@ -17,7 +17,7 @@ fn with(verdicts: Vec<Given>) -> PullSeen {
     PullSeen { verdicts, ..pull_seen(9, "h2") }
 }
 
-/// TS-12 to TS-16: the whole table.
+/// TS-10, TS-12, TS-13, TS-14, TS-15, TS-16, TS-62, TS-65: the whole table.
 #[test]
 fn where_verdicts_lead() {
     for verdict in ALL {
@@ -32,7 +32,7 @@ fn where_verdicts_lead() {
     }
 }
 
-/// TS-7 to TS-11: a pull request is assessed, refined and assessed again, each at its own head.
+/// TS-8, TS-9, TS-10, TS-11: a pull request is assessed, refined and assessed again, each at its own head.
 #[test]
 fn the_life_of_a_task() {
     use Assessment::{First, Second};
@@ -78,7 +78,7 @@ fn people_are_respected() {
     assert!(matches!(stands(by(Word::Approved, major)), Stance::Escalate { .. }), "an escalation stays one");
 }
 
-/// TS-58, TS-79: due, and nothing to review; or not due at all.
+/// TS-7, TS-58, TS-79: due, and nothing to review; or not due at all, because the specialist is still at work.
 #[test]
 fn without_a_pull_request_there_is_nothing_to_assess() {
     let none = TaskSeen::default();
@@ -136,7 +136,7 @@ fn head() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    /// TS-13 to TS-17, for every mix of what forge, plan and tools say.
+    /// TS-13, TS-14, TS-15, TS-16, TS-17, TS-90, for every mix of what forge, plan and tools say.
     #[test]
     fn never_a_third_assessment(
         first in prop::option::of((prop::option::of(verdict()), head())),
