@@ -10,8 +10,13 @@ use std::collections::BTreeMap;
 use std::fs;
 
 /// Contract page → prefix and number of rules.
-const PAGES: [(&str, &str, u32); 4] =
-    [("panel-review.md", "PR", 143), ("watch-loop.md", "WL", 136), ("respond-loop.md", "RL", 85), ("sweep-loop.md", "SL", 174)];
+const PAGES: [(&str, &str, u32); 5] = [
+    ("panel-review.md", "PR", 143),
+    ("watch-loop.md", "WL", 136),
+    ("respond-loop.md", "RL", 85),
+    ("task-settle.md", "TS", 105),
+    ("sweep-loop.md", "SL", 174),
+];
 
 pub fn run() -> Result<()> {
     let mut wrong = Vec::new();
