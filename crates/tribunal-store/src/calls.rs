@@ -50,24 +50,25 @@ SELECT coalesce(sum(CASE WHEN run = ?1 THEN coalesce(cost, reserved) END), 0) AS
        coalesce(sum(CASE WHEN case_id = ?2 THEN coalesce(cost, reserved) END), 0) AS case_sum,
        coalesce(sum(CASE WHEN month = ?3 THEN coalesce(cost, reserved) END), 0) AS month,
        coalesce(sum(CASE WHEN run = ?1 THEN tokens END), 0) AS run_tokens
-FROM call WHERE (run = ?1 OR case_id = ?2 OR month = ?3) AND key <> ?4";
+FROM call WHERE run = ?1 OR case_id = ?2 OR month = ?3";
+
+/// An earlier try of the same call, under a name of its own, settled for what was set aside for it; 0 was for a price that nobody knows.
+const LOST: &str = "
+UPDATE call SET key = key || '/' || (SELECT count(*) FROM call AS other WHERE other.key >= ?1 AND other.key < ?1 || '0'),
+                cost = coalesce(cost, nullif(reserved, 0))
+WHERE key = ?1";
 
 impl Ledger {
     /// Sets the worst case of a call aside if `admit` agrees, which sees all that is spent and set aside, by other processes too.
-    /// A call that was set aside before and never settled takes its own place.
+    /// The same call of a process that died is kept beside it, at its worst case: whoever answers had perhaps begun to, and bills it.
     pub async fn reserve(
         &self,
         call: &CallRow,
         admit: impl FnOnce(Spending) -> Result<(), String> + Send,
     ) -> Result<Result<(), String>, StoreError> {
         let mut transaction = self.pool.begin_with("BEGIN IMMEDIATE").await?;
-        let row = sqlx::query(SUMS)
-            .bind(&call.run)
-            .bind(&call.case_id)
-            .bind(&call.month)
-            .bind(&call.key)
-            .fetch_one(&mut *transaction)
-            .await?;
+        sqlx::query(LOST).bind(&call.key).execute(&mut *transaction).await?;
+        let row = sqlx::query(SUMS).bind(&call.run).bind(&call.case_id).bind(&call.month).fetch_one(&mut *transaction).await?;
         let spending = Spending {
             run: row.get("run"),
             case: row.get("case_sum"),
@@ -75,10 +76,12 @@ impl Ledger {
             run_tokens: row.get("run_tokens"),
         };
         if let Err(reason) = admit(spending) {
+            // That the earlier try is lost stays true.
+            transaction.commit().await?;
             return Ok(Err(reason));
         }
         sqlx::query(
-            "INSERT OR REPLACE INTO call (key, run, case_id, month, at, slot, agent, question_hash, question, reserved, tokens)
+            "INSERT INTO call (key, run, case_id, month, at, slot, agent, question_hash, question, reserved, tokens)
              VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         )
         .bind(&call.key)
@@ -234,22 +237,28 @@ mod tests {
         assert_eq!(one.answered("r1", "k2").await.unwrap(), None);
     }
 
-    /// A call that was set aside, killed and made again is counted once.
+    /// A call that was set aside, killed and made again was perhaps paid for each time, and counts each time.
     #[tokio::test]
-    async fn the_same_call_is_set_aside_once() {
+    async fn a_call_that_was_killed_is_not_forgotten() {
         let folder = tempfile::tempdir().unwrap();
         let ledger = ledger(&folder).await;
-        let mut seen = Spending::default();
-        for _ in 0..3 {
-            ledger
-                .reserve(&call("k1", "r1", 70), |spending| {
-                    seen = spending;
-                    Ok(())
-                })
-                .await
-                .unwrap()
-                .unwrap();
+        for before in [0, 70, 140] {
+            let mut seen = Spending::default();
+            let admit = |spending| {
+                seen = spending;
+                Ok(())
+            };
+            ledger.reserve(&call("k1", "r1", 70), admit).await.unwrap().unwrap();
+            assert_eq!((seen.run, seen.case, seen.month), (before, before, before));
         }
-        assert_eq!(seen, Spending::default());
+        ledger.settle("k1", Some(20), 5, Some("said")).await.unwrap();
+        let total = ledger.total_of("r1").await.unwrap();
+        assert_eq!((total.calls, total.cost, total.unknown), (3, 160, 0));
+        assert_eq!(ledger.answered("r1", "k1").await.unwrap().as_deref(), Some("said"));
+        // Refused or not, what is lost is lost; and what nobody knows the price of stays unknown.
+        ledger.reserve(&call("k2", "r2", 0), |_| Ok(())).await.unwrap().unwrap();
+        ledger.reserve(&call("k2", "r2", 0), |_| Err("full".into())).await.unwrap().unwrap_err();
+        let total = ledger.total_of("r2").await.unwrap();
+        assert_eq!((total.calls, total.cost, total.unknown), (1, 0, 1));
     }
 }

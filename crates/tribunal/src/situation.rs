@@ -270,7 +270,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("unfinished-loop", "Another loop on the same pull request was begun and not finished."),
     ("nothing-to-sweep", "No spec, pull request, label or words were given, so there is no set to sweep."),
     ("unknown-spec", "What was named is no spec, or none that is here."),
-    ("nothing-to-resume", "`--resume` was given, and no loop has left a budget file there."),
+    ("nothing-to-resume", "`--resume` was given, and no loop was begun here, or has left a budget file there."),
     ("bad-loop-file", "The budget or history file of a loop cannot be read or written. It is never mended by itself."),
     ("unknown-gate", "The ledger here has no such question."),
     ("bad-answer", "A question was answered with something that is none of its options."),

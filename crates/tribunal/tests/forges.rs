@@ -59,7 +59,8 @@ mod forges {
                 a_fleet,
                 a_fleet_that_waits,
                 a_fleet_is_only_looked_at,
-                a_fleet_that_is_killed,
+                a_loop_that_is_killed,
+                a_ceiling_is_kept,
                 answered_in_a_comment,
                 answered_from_another_terminal,
                 a_stop_ends_it,
@@ -69,8 +70,7 @@ mod forges {
                 the_lock_is_taken,
                 references_are_asked_for,
                 changes_are_held_against_their_spec,
-                why_before_a_review,
-                why_behind_others,
+                why_each_is_stuck,
                 why_after_a_review,
                 why_people_are_in_the_way,
                 why_the_base_asks_for_more,
@@ -112,11 +112,14 @@ mod forges {
         pub use super::loops::safety::*;
         pub use super::loops::sources::*;
         pub use super::merging::landing::*;
+        pub use super::merging::stuck::why_each_is_stuck;
         pub use super::merging::why::*;
         pub use super::settles::eight::*;
         pub use super::settles::kept::*;
         pub use super::story::*;
         pub use super::sweeps::fleet::*;
+        pub use super::sweeps::killed::*;
+        pub use super::sweeps::money::a_ceiling_is_kept;
         pub use super::sweeps::questions::*;
         pub use super::sweeps::records::*;
         pub use super::sweeps::turns::*;

@@ -58,13 +58,22 @@ pub struct Cast {
     pub odds: Odds,
     /// Micro-dollars of one effort, at most.
     pub price: u64,
+    /// A review takes exactly that much, and is not made for less.
+    pub exact: bool,
     pub unknown_prices: bool,
 }
 
 impl Cast {
     /// Everybody does what they should.
     pub fn calm() -> Self {
-        Cast { reviewer: Reviewer::Fair, responder: Responder::Good, odds: Odds::default(), price: 1_000, unknown_prices: false }
+        Cast {
+            reviewer: Reviewer::Fair,
+            responder: Responder::Good,
+            odds: Odds::default(),
+            price: 1_000,
+            exact: false,
+            unknown_prices: false,
+        }
     }
 
     pub fn new(chance: &mut Chance) -> Self {
@@ -97,7 +106,8 @@ impl Cast {
             index: odds(20),
             unavailable: odds(20),
         };
-        Cast { reviewer, responder, odds, price: chance.pick(&[0, 1_000, 60_000, 900_000]), unknown_prices: chance.per_cent(10) }
+        let (price, exact) = (chance.pick(&[0, 1_000, 60_000, 900_000]), chance.per_cent(30));
+        Cast { reviewer, responder, odds, price, exact, unknown_prices: chance.per_cent(10) }
     }
 }
 

@@ -217,6 +217,7 @@ fn effort(world: &mut World, allowance: Option<Money>) -> Effort {
     let most = allowance.map_or(world.cast.price, |allowance| allowance.micros.min(world.cast.price));
     let cost = match (world.cast.unknown_prices, world.chance.below(most + 1)) {
         (true, _) => Cost::Unknown,
+        (false, _) if world.cast.exact => Cost::MicroUsd(Money::micros(most)),
         (false, 0) => Cost::Free,
         (false, micros) => Cost::MicroUsd(Money::micros(micros)),
     };
@@ -238,6 +239,9 @@ fn review(
     }
     if let Some(Deed::Review(review)) = world.forge.deeds.get(&(me.run.clone(), ticket)) {
         return (Ok(review.clone()), Effort::default());
+    }
+    if world.cast.exact && allowance.is_some_and(|allowance| allowance.micros < world.cast.price) {
+        return (Err(Trouble::OverBudget("the next call does not fit".into())), Effort::default());
     }
     let effort = effort(world, allowance);
     world.pass_time(60_000);

@@ -81,7 +81,7 @@ pub async fn run(args: &SweepArgs, quiet: bool) -> Result<u8, Situation> {
         folder: places.runs.clone(),
     };
     let state = tokio::select! {
-        state = work(&host, &ledger, request, &case_id, interrupted.clone(), quiet) => state?,
+        state = work(&host, &ledger, Asked { request, resumes: args.loops.resume, case_id }, interrupted.clone(), quiet) => state?,
         () = until_twice(&tell, quiet) => {
             tribunal_agent::process::end_all();
             reporter.finish();
@@ -104,11 +104,17 @@ fn case_id(request: &Request) -> String {
     format!("sweep:{project}:{}:{mode}:{:?}", request.target.words(), request.terms.merging)
 }
 
+struct Asked {
+    request: Request,
+    /// `--resume`
+    resumes: bool,
+    case_id: String,
+}
+
 async fn work(
     host: &Host<Sweeps>,
     ledger: &Ledger,
-    request: Request,
-    case_id: &str,
+    Asked { mut request, resumes, case_id }: Asked,
     interrupted: watch::Receiver<bool>,
     quiet: bool,
 ) -> Result<State, Situation> {
@@ -120,8 +126,8 @@ async fn work(
             }
         }
     };
-    // Killed before: it goes on with what it was asked for then.
-    if let Some(row) = ledger.unsettled(Sweeps::PROCEDURE, Some(case_id)).await? {
+    // Killed before: it goes on with what it was asked for then, however far it had got with its files.
+    if let Some(row) = ledger.unsettled(Sweeps::PROCEDURE, Some(&case_id)).await? {
         let id = row.id.clone();
         match host.resume_until(row, interrupt()).await {
             // Somebody works on it; the lock of the set says what follows.
@@ -134,8 +140,11 @@ async fn work(
             }
         }
     }
+    if resumes {
+        request::resume(&mut request)?;
+    }
     let run = request.run.clone();
-    Ok(host.begin_until(&run, Input::Start { request: Box::new(request) }, case_id, interrupt()).await?)
+    Ok(host.begin_until(&run, Input::Start { request: Box::new(request) }, &case_id, interrupt()).await?)
 }
 
 /// The first interrupt lets what is under way come to its end; the second one does not.

@@ -1,6 +1,7 @@
 //! Why something is not merged, and merging it once nothing is in the way.
 
 pub mod landing;
+pub mod stuck;
 pub mod why;
 
 use super::town::{Said, Town};

@@ -1,6 +1,10 @@
 //! `tribunal sweep` over a set of pull requests.
 
+pub mod ends;
 pub mod fleet;
+pub mod killed;
+pub mod killing;
+pub mod money;
 pub mod questions;
 pub mod records;
 pub mod turns;

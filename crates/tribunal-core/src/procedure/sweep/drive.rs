@@ -63,9 +63,12 @@ impl Machine {
 
     /// An act that costs something: what it may take is set aside first.
     pub fn pay(&mut self, _: Permit, others: u32, act: impl FnOnce(Option<Money>) -> Act) -> Grant {
-        let grant = self.limits().grant(self.state.tour.purse.spent, self.state.reserved(), others);
-        if let Grant::Go(allowance) = grant {
-            self.send(Order::Act(act(allowance)), allowance.unwrap_or_default());
+        let purse = &self.state.tour.purse;
+        let grant = self.limits().grant(purse.spent, self.state.reserved(), purse.asks(others));
+        match grant {
+            Grant::Go(allowance) => drop(self.send(Order::Act(act(allowance)), allowance.unwrap_or_default())),
+            Grant::Wait => {}
+            Grant::Refused => self.state.tour.purse.exhausted = true,
         }
         grant
     }
@@ -90,9 +93,14 @@ impl Machine {
 
     fn settle(&mut self, flight: &Flight, outcome: &Outcome) {
         let (Outcome::Reviewed { effort, .. } | Outcome::Responded { effort, .. }) = outcome else { return };
-        let Limits { ceiling, strict, .. } = self.limits();
+        let (limits, reserved) = (self.limits(), self.state.reserved());
+        let had = limits.ceiling.map(|_| flight.reserved);
         let tour = &mut self.state.tour;
-        tour.purse.settle(effort, ceiling.map(|_| flight.reserved), strict);
+        tour.purse.settle(effort, had, limits.strict);
+        // What one effort may take at most is another cap, and no matter of the run's.
+        if let (Some(Trouble::OverBudget(_)), Some(had)) = (outcome.trouble(), had.filter(|had| *had < limits.each)) {
+            tour.purse.came_short(had, &limits, reserved);
+        }
         if tour.purse.unknown > 0 {
             tour.note("the price of an agent is not known; what it took is not in the sum");
         }

@@ -20,8 +20,14 @@ pub struct Purse {
     /// Reviews and replies that were posted (SL-131).
     pub comments: u32,
     pub merges: u32,
-    /// Efforts that were settled, for what the next ones will cost.
+    /// Efforts that cost something, for what the next ones will cost.
     pub efforts: u32,
+    /// The most that an effort had and that was not enough for it.
+    #[serde(default)]
+    pub too_little: Money,
+    /// Something was to be done for which all that was left is not enough: a ceiling that is kept is seldom met to the cent.
+    #[serde(default)]
+    pub exhausted: bool,
 }
 
 /// What holds for money.
@@ -32,6 +38,17 @@ pub struct Limits {
     pub strict: bool,
     /// The most that one effort may take.
     pub each: Money,
+}
+
+/// What is asked for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Asks {
+    /// So many more are about to ask.
+    pub others: u32,
+    /// Less than this is hardly enough.
+    pub likely: Money,
+    /// That much is not enough.
+    pub more_than: Money,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,14 +62,14 @@ pub enum Grant {
 }
 
 impl Limits {
-    /// What the next effort may take, when `others` more are about to ask and `reserved` is set aside.
-    pub fn grant(&self, spent: Money, reserved: Money, others: u32) -> Grant {
+    /// What the next effort may take, when `reserved` is set aside for others.
+    pub fn grant(&self, spent: Money, reserved: Money, asks: Asks) -> Grant {
         let Some(ceiling) = self.ceiling else { return Grant::Go(None) };
         let left = ceiling.minus(spent).minus(reserved);
-        let share = Money::micros(left.micros / (u64::from(others) + 1)).min(self.each);
+        let share = Money::micros(left.micros / (u64::from(asks.others) + 1)).min(self.each);
         // Where sharing leaves crumbs, the first one takes what it needs and the others wait for what comes back.
-        let (share, least) = (if share < CRUMB { left.min(self.each) } else { share }, CRUMB.min(ceiling));
-        match (share >= least && share > Money::ZERO, reserved > Money::ZERO) {
+        let share = if share < CRUMB.max(asks.likely) { left.min(self.each) } else { share };
+        match (share >= CRUMB.min(ceiling) && share > asks.more_than, reserved > Money::ZERO) {
             (true, _) => Grant::Go(Some(share)),
             (false, true) => Grant::Wait,
             (false, false) => Grant::Refused,
@@ -75,7 +92,26 @@ impl Purse {
         self.tokens_in = self.tokens_in.saturating_add(effort.spend.usage.total_input());
         self.tokens_out = self.tokens_out.saturating_add(effort.spend.usage.output);
         self.agents = self.agents.saturating_add(effort.agents);
-        self.efforts += 1;
+        // Who could not be paid says nothing of what it costs.
+        self.efforts += u32::from(effort.spend.calls > 0);
+    }
+
+    /// What the next effort asks for. Once something could not be paid for, nobody is sent with less than such work has cost so far.
+    pub fn asks(&self, others: u32) -> Asks {
+        let (one, least) = (Money::micros(1), self.projected(1));
+        let more_than = match (self.exhausted, self.efforts) {
+            (false, _) => Money::ZERO,
+            (true, 0) => self.too_little,
+            (true, _) => least.minus(one),
+        };
+        Asks { others, likely: least.max(self.too_little.plus(one)), more_than }
+    }
+
+    /// An effort had that much, of which the ceiling left no more to it, and it was not enough.
+    pub fn came_short(&mut self, had: Money, limits: &Limits, reserved: Money) {
+        self.too_little = self.too_little.max(had);
+        let again = Asks { more_than: had, ..Asks::default() };
+        self.exhausted |= limits.grant(self.spent, reserved, again) == Grant::Refused;
     }
 
     /// What so many more are likely to cost, from what those before did. Before the first nobody knows.
@@ -95,6 +131,8 @@ impl Purse {
             comments: self.comments - before.comments,
             merges: self.merges - before.merges,
             efforts: self.efforts - before.efforts,
+            too_little: self.too_little,
+            exhausted: self.exhausted,
         }
     }
 }
@@ -118,7 +156,7 @@ mod tests {
     #[test]
     fn without_a_ceiling_the_sum_is_kept() {
         let open = Limits { ceiling: None, ..limits(0) };
-        assert_eq!(open.grant(Money::micros(99_000_000), Money::ZERO, 0), Grant::Go(None));
+        assert_eq!(open.grant(Money::micros(99_000_000), Money::ZERO, Asks::default()), Grant::Go(None));
         let mut purse = Purse::default();
         purse.settle(&effort(Cost::MicroUsd(Money::micros(7))), None, false);
         assert_eq!((purse.spent.micros, purse.tokens_in, purse.tokens_out, purse.agents), (7, 10, 3, 2));
@@ -128,13 +166,51 @@ mod tests {
     #[test]
     fn what_is_left_is_shared() {
         let limits = limits(3_000_000);
-        assert_eq!(limits.grant(Money::ZERO, Money::ZERO, 1), Grant::Go(Some(Money::micros(1_500_000))));
-        assert_eq!(limits.grant(Money::ZERO, Money::micros(1_500_000), 0), Grant::Go(Some(Money::micros(1_500_000))));
-        assert_eq!(limits.grant(Money::ZERO, Money::micros(3_000_000), 0), Grant::Wait);
-        assert_eq!(limits.grant(Money::micros(2_995_000), Money::ZERO, 0), Grant::Refused);
-        assert_eq!(limits.grant(Money::micros(2_980_000), Money::ZERO, 3), Grant::Go(Some(Money::micros(20_000))));
+        let grant = |spent: u64, reserved: u64, others: u32| {
+            limits.grant(Money::micros(spent), Money::micros(reserved), Asks { others, ..Asks::default() })
+        };
+        assert_eq!(grant(0, 0, 1), Grant::Go(Some(Money::micros(1_500_000))));
+        assert_eq!(grant(0, 1_500_000, 0), Grant::Go(Some(Money::micros(1_500_000))));
+        assert_eq!(grant(0, 3_000_000, 0), Grant::Wait);
+        assert_eq!(grant(2_995_000, 0, 0), Grant::Refused);
+        assert_eq!(grant(2_980_000, 0, 3), Grant::Go(Some(Money::micros(20_000))));
         let small = Limits { ceiling: Some(Money::micros(500)), ..limits };
-        assert_eq!(small.grant(Money::ZERO, Money::ZERO, 3), Grant::Go(Some(Money::micros(500))));
+        let three = Asks { others: 3, ..Asks::default() };
+        assert_eq!(small.grant(Money::ZERO, Money::ZERO, three), Grant::Go(Some(Money::micros(500))));
+    }
+
+    /// Half of what is left is of no use where such work costs more than that, or where as much was not enough.
+    #[test]
+    fn a_share_is_enough_to_work_with() {
+        let limits = limits(500_000);
+        let mut purse = Purse::default();
+        let grant = |purse: &Purse| limits.grant(purse.spent, Money::ZERO, purse.asks(1));
+        for _ in 0..5 {
+            assert_ne!(grant(&purse), Grant::Refused);
+            purse.settle(&effort(Cost::MicroUsd(Money::micros(70_000))), None, true);
+        }
+        assert_eq!(grant(&purse), Grant::Go(Some(Money::micros(75_000))));
+        purse.settle(&effort(Cost::MicroUsd(Money::micros(70_000))), None, true);
+        assert_eq!(grant(&purse), Grant::Go(Some(Money::micros(80_000))));
+        let mut first = Purse::default();
+        first.came_short(Money::micros(250_000), &limits, Money::micros(250_000));
+        assert_eq!((grant(&first), first.exhausted), (Grant::Go(Some(Money::micros(500_000))), false));
+    }
+
+    /// When all that was left was not enough, it is the end; somebody who costs less than that may still be sent.
+    #[test]
+    fn what_was_not_enough_exhausts_it() {
+        let limits = limits(500_000);
+        let mut purse = Purse::default();
+        purse.settle(&effort(Cost::MicroUsd(Money::micros(300_000))), None, true);
+        purse.came_short(Money::micros(200_000), &limits, Money::ZERO);
+        assert!(purse.exhausted);
+        assert_eq!(limits.grant(purse.spent, Money::ZERO, purse.asks(0)), Grant::Refused);
+        purse.efforts = 3;
+        assert_eq!(limits.grant(purse.spent, Money::ZERO, purse.asks(0)), Grant::Go(Some(Money::micros(200_000))));
+        let mut never = Purse::default();
+        never.came_short(Money::micros(500_000), &limits, Money::ZERO);
+        assert_eq!(limits.grant(Money::ZERO, Money::ZERO, never.asks(3)), Grant::Refused);
     }
 
     /// SL-133, and as `budget.rs` has it: unknown is never nothing where somebody asked for a ceiling.
@@ -160,14 +236,15 @@ mod tests {
     proptest! {
         /// Whatever is granted and however it comes back, spent and reserved never pass the ceiling.
         #[test]
-        fn never_over_the_ceiling(ceiling in 1u64..50_000_000, moves in prop::collection::vec((0u64..100, any::<bool>()), 1..60)) {
+        fn never_over_the_ceiling(ceiling in 1u64..50_000_000, likely in 0u64..2_000_000, moves in prop::collection::vec((0u64..100, any::<bool>()), 1..60)) {
             let limits = limits(ceiling);
             let mut purse = Purse::default();
             let mut set_aside: Vec<Money> = Vec::new();
             for (part, takes) in moves {
                 let reserved: Money = set_aside.iter().copied().sum();
                 if takes {
-                    match limits.grant(purse.spent, reserved, u32::try_from(part % 4).unwrap()) {
+                    let asks = Asks { others: u32::try_from(part % 4).unwrap(), likely: Money::micros(likely), more_than: Money::ZERO };
+                    match limits.grant(purse.spent, reserved, asks) {
                         Grant::Go(Some(money)) => set_aside.push(money),
                         Grant::Go(None) => prop_assert!(false, "there is a ceiling"),
                         Grant::Wait => prop_assert!(!set_aside.is_empty()),

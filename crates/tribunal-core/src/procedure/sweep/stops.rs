@@ -178,7 +178,7 @@ pub fn ceilings_reached(tour: &Tour, request: &Request, started_at: Millis, now:
     if elapsed >= ceilings.minutes {
         stops.push(Stop::Minutes { elapsed, max: ceilings.minutes });
     }
-    if let Some(max) = ceilings.dollars.filter(|max| tour.purse.spent >= *max) {
+    if let Some(max) = ceilings.dollars.filter(|max| tour.purse.spent >= *max || tour.purse.exhausted) {
         stops.push(Stop::Dollars { spent: tour.purse.spent, max });
     }
     stops

@@ -54,7 +54,37 @@ fn the_money_ends_it() {
     let told = stage.run();
     let looped = told.report.looped.as_ref().unwrap();
     assert!(looped.dollars <= Money::micros(2_000), "{}", looped.dollars);
-    assert!(matches!(told.report.exit_code, 4), "{:?}", told.report);
+    assert_eq!((told.report.stop.as_str(), told.report.exit_code), ("cost_budget", 4), "{:?}", told.report);
+}
+
+/// SL-134 #12, design rule 10: a ceiling that is kept is seldom met to the cent. What is left and buys nothing any more is the end
+/// too; it is not split into shares that buy nothing, and nobody is sent in vain for the rest.
+#[test]
+fn what_buys_nothing_is_the_end() {
+    for (pairs, ceiling, spent) in [(1, 0.50, 490_000), (2, 0.50, 490_000), (4, 0.50, 490_000), (2, 0.10, 70_000), (3, 0.06, 0)] {
+        let stage = capped(|flags| {
+            (flags.pairs, flags.loops.max_dollars, flags.loops.max_iterations) = (Some(pairs), Some(ceiling), Some(50));
+        });
+        let stage = (0..12).fold(stage, |stage, _| stage.pull(|_| {}));
+        let told = stage.world(|world| (world.cast.price, world.cast.exact) = (70_000, true)).run();
+        assert_eq!((told.report.stop.as_str(), told.report.exit_code), ("cost_budget", 4), "{pairs} {ceiling}");
+        let looped = told.report.looped.as_ref().unwrap();
+        assert_eq!((looped.iterations, looped.dollars), (1, Money::micros(spent)), "{pairs} {ceiling}");
+        assert_eq!(told.lines()[0].stop_conditions_fired, ["cost_budget"]);
+        let reviews = told.names().iter().filter(|name| name.starts_with("review")).count();
+        let paid = spent as usize / 70_000;
+        assert!(reviews <= paid + 2 * pairs as usize, "{reviews} reviews, of which {paid} could be paid for");
+    }
+}
+
+/// A cap on one effort is not the ceiling of the run: who meets it stops nobody else.
+#[test]
+fn a_cap_of_one_effort_ends_nothing() {
+    let mut request = looping(|flags| (flags.no_merge, flags.loops.max_iterations) = (true, Some(1)));
+    request.policy.budget.run = Money::micros(60_000);
+    let told = three(Stage::new(request)).world(|world| (world.cast.price, world.cast.exact) = (70_000, true)).run();
+    assert_eq!((told.report.stop.as_str(), told.report.exit_code), ("iteration_budget", 4));
+    assert!(told.report.pulls.iter().all(|row| row.note.as_deref() == Some("the next call does not fit")));
 }
 
 /// SL-15: 0 is no ceiling; the sum is kept.

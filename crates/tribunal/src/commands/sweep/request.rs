@@ -39,9 +39,6 @@ pub async fn request(
     if let Mode::Loop(looping) = &mut terms.mode {
         place(looping, args, folder)?;
         looping.rates = if config.prices.is_empty() { "built-in default" } else { "[prices]" }.to_owned();
-        if args.loops.resume {
-            looping.carried = Some(Box::new(carried(looping)?));
-        }
     }
     let loops = LoopPolicy::new(LoopKind::Watch, config).map_err(bad)?.single_pass(config);
     Ok(Request {
@@ -135,7 +132,15 @@ fn place(looping: &mut Looping, args: &SweepArgs, folder: &Path) -> Result<(), S
     Ok(())
 }
 
-/// SL-157: what the last run wrote, or why it cannot be gone on with.
+/// `--resume`, where the ledger has no run that was not finished: it goes on with what the files of the last one say (SL-157).
+pub fn resume(request: &mut Request) -> Result<(), Situation> {
+    if let Mode::Loop(looping) = &mut request.terms.mode {
+        looping.carried = Some(Box::new(carried(looping)?));
+    }
+    Ok(())
+}
+
+/// What the last run wrote, or why it cannot be gone on with.
 fn carried(looping: &Looping) -> Result<Carried, Situation> {
     let text = |file: &str| files::text(Path::new(file)).map_err(unusable);
     let (budget, history) = (text(&looping.budget_file)?, text(&looping.history_file)?);
@@ -143,7 +148,7 @@ fn carried(looping: &Looping) -> Result<Carried, Situation> {
         Situation::new(
             "nothing-to-resume",
             exit::USAGE,
-            format!("there is no loop to go on with: {} is not there", looping.budget_file),
+            format!("there is no loop to go on with: none was begun here, and {} is not there", looping.budget_file),
         )
         .help("begin one without --resume, or name its file with --budget-file")
     };

@@ -1,8 +1,8 @@
-//! `tribunal why` on pull requests that are stuck, each for another reason (field pain 25).
+//! `tribunal why` while things happen to a pull request (field pain 25).
 
 use super::super::loops::submits;
 use super::super::town::{Said, Town};
-use super::{Opened, draft, onto, opened, sign, status, why};
+use super::{Opened, draft, onto, opened, status, why};
 use forge_conformance::Who;
 use tribunal_core::pull::facts::CheckState;
 use tribunal_core::pull::place::ForgeKind;
@@ -34,85 +34,6 @@ async fn stuck_under(town: &Town, pull: &Opened, settings: &[(&str, &str)], code
         assert!(settles && !late, "wanted {code} and `{words}`:\n{}\n{}", said.stdout, said.stderr);
         tokio::time::sleep(std::time::Duration::from_millis(300)).await;
     }
-}
-
-/// What stands in the way whether anybody has reviewed it or not.
-pub async fn why_before_a_review(town: &Town) {
-    let maintainer = town.stage.forge_as(Who::Maintainer);
-
-    stuck(town, &draft(town).await, 1, "it is a draft").await;
-
-    let closed = opened(town, "").await;
-    maintainer.close(closed.number).await.unwrap();
-    stuck(town, &closed, 1, "it was closed").await;
-
-    let held = opened(town, "").await;
-    town.stage.forge_as(Who::Bot).add_label(held.number, "Do not merge").await.unwrap();
-    stuck(town, &held, 1, "the label `Do not merge` holds it back").await;
-
-    let file = format!("{}.md", super::name("torn"));
-    town.stage.push("main", &[(&file, Some("one\n"))], "before").await;
-    let torn = onto(town, "main", "", &[(&file, Some("two\n"))]).await;
-    town.stage.push("main", &[(&file, Some("three\n"))], "meanwhile").await;
-    stuck(town, &torn, 1, "it conflicts with `main`").await;
-
-    let text = "<<<<<<< HEAD\na = 1\n=======\na = 2\n>>>>>>> topic\n";
-    let file = format!("{}.py", super::name("marked"));
-    let marked = onto(town, "main", "", &[(&file, Some(text))]).await;
-    stuck(town, &marked, 1, &format!("conflict markers stand in `{file}:1`")).await;
-
-    let red = opened(town, "").await;
-    status(town, &red.head, "ci/build", CheckState::Failure).await;
-    stuck(town, &red, 1, "`ci/build` is red").await;
-
-    let running = opened(town, "").await;
-    status(town, &running.head, "ci/build", CheckState::Pending).await;
-    stuck(town, &running, 1, "`ci/build` is still running").await;
-
-    let never = opened(town, "").await;
-    let said = stuck(town, &never, 1, "it was never reviewed").await;
-    assert!(said.stdout.contains(&format!("tribunal review {}", never.number)), "{}", said.stdout);
-
-    // CF-30: none is fine, unless somebody asks for one.
-    assert!(said.stdout.contains("no checks"), "{}", said.stdout);
-    let strict = [ON.as_slice(), &[("require_checks", "true")]].concat();
-    stuck_under(town, &never, &strict, 1, "no checks, and `merge.require_checks` asks for some").await;
-}
-
-/// What others have to do first.
-pub async fn why_behind_others(town: &Town) {
-    let sign = sign(town);
-    let maintainer = town.stage.forge_as(Who::Maintainer);
-    let first = opened(town, "").await;
-
-    let behind = opened(town, &format!("Depends on {sign}{}", first.number)).await;
-    stuck(town, &behind, 1, &format!("it depends on {sign}{}, which is open", first.number)).await;
-
-    let abandoned = opened(town, "").await;
-    maintainer.close(abandoned.number).await.unwrap();
-    let lost = opened(town, &format!("Blocked by: {sign}{}", abandoned.number)).await;
-    stuck(town, &lost, 1, &format!("depends on {sign}{}, which was closed without being merged", abandoned.number)).await;
-
-    let nowhere = opened(town, &format!("Depends on {sign}999999")).await;
-    stuck(town, &nowhere, 1, &format!("{sign}999999, which it depends on, could not be read")).await;
-
-    // The number of the next one is known before it is there.
-    let next = nowhere.number + 2;
-    let one = opened(town, &format!("Depends on {sign}{next}")).await;
-    let other = opened(town, &format!("Depends on {sign}{}", one.number)).await;
-    assert_eq!((one.number, other.number), (next - 1, next));
-    stuck(town, &one, 1, &format!("it depends on {sign}{}, which depends on it", other.number)).await;
-
-    let file = format!("{}.md", super::name("stacked"));
-    let stacked = onto(town, &first.branch, "", &[(&file, Some("On top.\n"))]).await;
-    stuck(town, &stacked, 1, &format!("it is stacked on {sign}{}, which is open", first.number)).await;
-
-    let issue = tribunal_core::pull::talk::NewIssue { title: "Before".into(), body: String::new(), labels: Vec::new() };
-    let issue = town.stage.forge_as(Who::Bot).create_issue(&issue).await.unwrap().number;
-    let waits = opened(town, &format!("Depends on #{issue}")).await;
-    stuck(town, &waits, 1, &format!("it depends on #{issue}, which is open")).await;
-    town.stage.forge_as(Who::Bot).close_issue(issue).await.unwrap();
-    stuck(town, &waits, 1, "it was never reviewed").await;
 }
 
 /// What a review says, and what it does not.
@@ -155,7 +76,7 @@ pub async fn why_after_a_review(town: &Town) {
 }
 
 /// As a person does it; one forge has a command for it instead of a review.
-async fn asks_for_changes(town: &Town, number: u64) {
+pub async fn asks_for_changes(town: &Town, number: u64) {
     match town.stage.kind() {
         ForgeKind::GitLab => {
             // What it answers is no note.

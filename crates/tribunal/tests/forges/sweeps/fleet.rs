@@ -1,9 +1,8 @@
 //! A fleet is swept, merged in order, swept again, disturbed.
 
 use super::super::loops::{file, head};
-use super::super::town::{Said, Town};
-use super::{Fleet, is_open, row, run, said, set_check, state};
-use std::time::Duration;
+use super::super::town::Town;
+use super::{Fleet, is_open, row, said, set_check, state};
 use tribunal_core::pull::facts::{CheckState, PullState};
 
 /// What a sweep of the fleet comes to, whatever happened on the way (SL-36, SL-51, SL-68, SL-70, SL-79).
@@ -98,34 +97,4 @@ pub async fn a_fleet_is_only_looked_at(town: &Town) {
         assert_eq!(state(town, sent.number).await, PullState::Open);
     }
     assert!(!town.machine.folder().join(".local/state/tribunal").join("ledger.db").exists(), "a dry run left a ledger");
-}
-
-/// Issue 7: killed again and again at moments that nobody chose, the same command goes on to the same end, and does nothing twice.
-pub async fn a_fleet_that_is_killed(town: &Town) {
-    killed(town, 6).await;
-}
-
-/// So many kills, over as many fleets as that takes.
-pub async fn killed(town: &Town, times: usize) {
-    use std::hash::BuildHasher as _;
-    let mut seed = std::collections::hash_map::RandomState::new().hash_one("moments");
-    println!("seed {seed}");
-    let fleet = Fleet::new(town).await;
-    let words = fleet.words(town, &["--merge", "--yes"]);
-    let mut hit = 0;
-    while hit < times {
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let mut child = town.start(&words.iter().map(String::as_str).collect::<Vec<_>>());
-        // Not a wait for something to happen: the moment of the kill is what this varies.
-        std::thread::sleep(Duration::from_millis(200 + (seed >> 33) % 2_500));
-        let _ = child.kill();
-        let said = Said::of(child.wait_with_output().unwrap());
-        if said.code != -1 {
-            break;
-        }
-        hit += 1;
-    }
-    let report = run(town, &words).ended(1).json();
-    assert_eq!(row(&report, fleet.notes.number)["status"], "rejected", "{report:#}");
-    assert_swept(town, &fleet).await;
 }

@@ -5,7 +5,7 @@ use super::super::town::Town;
 use super::fleet::assert_swept;
 use super::{Fleet, PLAIN, row, run, sent, state};
 use serde_json::Value;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use tribunal_core::pull::facts::PullState;
 
 /// Where a machine outside of any checkout keeps the lock and the files of its one set.
@@ -14,21 +14,62 @@ fn folder(town: &Town) -> PathBuf {
     std::fs::read_dir(sweeps).unwrap().next().unwrap().unwrap().path()
 }
 
-/// CF-29, SL-123, SL-124: two at once never act twice. The second one finds the lock held, and says so.
+/// The lines of a history.
+fn lines(budget: &Path) -> Vec<Value> {
+    let text = std::fs::read_to_string(budget.with_file_name("review.history.jsonl")).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// CF-29, SL-123, SL-124: two loops at once, each with work of its own and some that both have, never act twice: while one is at work
+/// the other one leaves its turn out. A plain sweep, which has no other turn, says that the lock is held and does nothing.
 pub async fn two_at_once(town: &Town) {
     let fleet = Fleet::new(town).await;
-    let words = fleet.words(town, &["--merge", "--yes"]);
-    let borrowed: Vec<&str> = words.iter().map(String::as_str).collect();
-    let both = [Running::start(town, &borrowed), Running::start(town, &borrowed)];
-    let mut codes = Vec::new();
-    for running in both {
-        codes.push(running.end().await.code);
-    }
-    codes.sort_unstable();
-    // Begun a moment apart, the second may find everything done.
-    assert!(codes == [1, 75] || codes == [1, 1], "{codes:?}");
+    let sets = [
+        [&fleet.settings, &fleet.prices, &fleet.tax, &fleet.notes],
+        [&fleet.prices, &fleet.basket, &fleet.receipts, &fleet.notes],
+    ];
+    let budgets = [0, 1].map(|at| town.machine.folder().join(format!("loop-{at}")).join("review.budget.json"));
+    let start = |at: usize| {
+        let (budget, addresses) = (budgets[at].display().to_string(), sets[at].map(|sent| town.address(sent.number)));
+        let mut words = vec!["sweep", "--loop", "--merge", "--yes", "--max-iterations", "2", "--every", "1s"];
+        words.extend(["--answer-within", "1s", "--budget-file", &budget]);
+        words.extend(addresses.iter().map(String::as_str));
+        Running::start(town, &words)
+    };
+    let first = start(0);
+    let lock = until("somebody is at work", || async {
+        let sweeps = town.machine.folder().join(".local/state/tribunal/sweeps");
+        sweeps.exists().then(|| folder(town).join("review.lock")).filter(|lock| lock.exists())
+    })
+    .await;
+    let (second, plain) = (start(1), Running::start(town, &["sweep", &town.address(fleet.basket.number), "--merge", "--yes"]));
+    assert_eq!(plain.end().await.ended(75).json()["stop"], "lock_held");
+    let reports = [first.end().await.ended(1).json(), second.end().await.ended(1).json()];
+
     assert_swept(town, &fleet).await;
-    assert!(!folder(town).join("review.lock").exists(), "the lock was left behind");
+    let number = |at: usize, name: &str| reports[at]["looped"][name].as_u64().unwrap();
+    assert_eq!([0, 1].map(|at| number(at, "iterations")), [2, 2], "{reports:#?}");
+    // Four were merged, each by one of them, and both had some to merge.
+    let merges = [0, 1].map(|at| number(at, "merges_attempted"));
+    assert!(merges[0] + merges[1] == 4 && merges[0] > 0 && merges[1] > 0, "{merges:?}");
+    let log = town.stage.checkout().git(&["log", "--format=%s", "refs/remotes/origin/main"]).await;
+    for file in ["settings.py", "shop.py", "receipts.md"] {
+        let times = log.lines().filter(|line| line.contains(&format!("Change {file}"))).count();
+        assert_eq!(times, if file == "shop.py" { 2 } else { 1 }, "{log}");
+    }
+    // The second one came while the first was at work, and had to leave a turn out; no turn of one lies within a turn of the other.
+    let turns = [0, 1].map(|at| lines(&budgets[at]));
+    assert_eq!(turns[1][0]["outcome"], "skipped_lock", "{:#}", turns[1][0]);
+    let span = |line: &Value| ["started_at", "ended_at"].map(|name| line[name].as_str().unwrap().to_owned());
+    let [of_first, of_second] = turns.each_ref().map(|lines| {
+        let worked = lines.iter().filter(|line| line["outcome"] != "skipped_lock");
+        worked.map(span).collect::<Vec<_>>()
+    });
+    assert_eq!((of_first.len(), of_second.len()), (2, 2), "{turns:#?}");
+    for [begun, ended] in &of_first {
+        assert!(of_second.iter().all(|other| other[1] < *begun || *ended < other[0]), "{of_first:?} {of_second:?}");
+    }
+    assert!(!lock.exists(), "the lock was left behind");
 }
 
 /// SL-11, SL-127, SL-150, SL-156: a loop writes its budget and its history, stops at its ceiling, and `--resume` goes on counting.
