@@ -48,11 +48,13 @@ pub fn merge(state: &mut State, call: &mut Call<'_>, key: Key) -> Reply {
         Some(commit) => {
             pull.merged = Some(commit);
             issue.open = false;
-            issue.updated_at = call.base.clock.tick();
+            let now = call.base.clock.tick();
+            issue.updated_at.clone_from(&now);
             let linked = if pull.base_branch == "main" { closing(&issue.body) } else { Vec::new() };
             for number in linked {
                 if let Some(issue) = state.issues.get_mut(&(key.0, number)).filter(|issue| issue.pull.is_none()) {
                     issue.open = false;
+                    issue.updated_at.clone_from(&now);
                 }
             }
             Reply::empty(200)

@@ -130,6 +130,7 @@ pub fn issue(state: &State, call: &Call<'_>, issue: &Issue) -> Value {
         "comments": issue.comments.len(),
         "created_at": issue.created_at,
         "updated_at": issue.updated_at,
+        "closed_at": (!issue.open).then_some(&issue.updated_at),
         "pull_request": meta,
     })
 }

@@ -73,7 +73,8 @@ pub fn merge(state: &mut State, call: &mut Call<'_>, key: Key) -> Reply {
     let linked = if request.target_branch == "main" { closing(&request.description) } else { Vec::new() };
     let mut shape = shape::request(call, &request.clone(), "not_open");
     for issue in state.issues.iter_mut().filter(|issue| issue.project == key.0 && linked.contains(&issue.iid)) {
-        issue.open = false;
+        (issue.open, issue.closed_at) = (false, Some(request.updated_at.clone()));
+        issue.updated_at.clone_from(&request.updated_at);
     }
     shape["merge_commit_sha"] = commit.into();
     Reply::json(200, &shape)

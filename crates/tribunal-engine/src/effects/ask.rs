@@ -112,7 +112,8 @@ impl Agents {
         let input = [&question.system, &question.shared, &question.own].iter().map(|text| estimate_tokens(text)).sum::<u64>();
         let worst = worst_case(agent, input + estimate_tokens(&question.schema.to_string()));
         let ask = Ask { cost: price.map(|price| price.most(worst.input, worst.output)), tokens: worst.input + worst.output };
-        let row = self.row(slot, question, &ask);
+        let text = serde_json::json!({ "system": question.system, "shared": question.shared, "own": question.own }).to_string();
+        let row = row(slot, &text, &ask, self.recording.keep_questions);
         let admitted = self.ledger().reserve(&row, |spending| admit(&policy.budget, &spent(spending), &ask)).await?;
         if let Err(reason) = admitted {
             return Ok(Outcome { said: Err(SeatState::OverBudget { reason }), spend: Spend::default() });
@@ -150,23 +151,23 @@ impl Agents {
         };
         Ok(Some(Outcome { said, spend: Spend::default() }))
     }
+}
 
-    fn row(&self, slot: &Slot<'_>, question: &Question, ask: &Ask) -> CallRow {
-        let now = now();
-        let text = serde_json::json!({ "system": question.system, "shared": question.shared, "own": question.own }).to_string();
-        CallRow {
-            key: sha256_hex(format!("{}\n{}", slot.run, slot.name).as_bytes()),
-            run: slot.run.0.clone(),
-            case_id: slot.case_id.to_owned(),
-            month: month_of(now),
-            at: i64::try_from(now).unwrap_or(i64::MAX),
-            slot: slot.name.clone(),
-            agent: slot.agent.0.clone(),
-            question_hash: sha256_hex(text.as_bytes()),
-            question: self.recording.keep_questions.then_some(text),
-            reserved: ask.cost.map_or(0, |cost| i64::try_from(cost.micros).unwrap_or(i64::MAX)),
-            tokens: i64::try_from(ask.tokens).unwrap_or(i64::MAX),
-        }
+/// A call as the ledger keeps it.
+fn row(slot: &Slot<'_>, asked: &str, ask: &Ask, keep: bool) -> CallRow {
+    let now = now();
+    CallRow {
+        key: sha256_hex(format!("{}\n{}", slot.run, slot.name).as_bytes()),
+        run: slot.run.0.clone(),
+        case_id: slot.case_id.to_owned(),
+        month: month_of(now),
+        at: i64::try_from(now).unwrap_or(i64::MAX),
+        slot: slot.name.clone(),
+        agent: slot.agent.0.clone(),
+        question_hash: sha256_hex(asked.as_bytes()),
+        question: keep.then(|| asked.to_owned()),
+        reserved: ask.cost.map_or(0, |cost| i64::try_from(cost.micros).unwrap_or(i64::MAX)),
+        tokens: i64::try_from(ask.tokens).unwrap_or(i64::MAX),
     }
 }
 

@@ -8,13 +8,17 @@ use tribunal_core::merge::epic::{self, Epic, EpicEnd, MAX_CHAIN, Story};
 use tribunal_core::plan::links::closes;
 use tribunal_core::publish::marker::{Mark, Seal, read, seal};
 use tribunal_core::pull::capability::Capability;
-use tribunal_core::pull::facts::{Issue, PullFilter};
+use tribunal_core::pull::facts::{Issue, PullFilter, PullState};
 use tribunal_core::pull::fault::ForgeFault;
+use tribunal_core::pull::place::ForgeKind;
 use tribunal_core::pull::told::Told;
 
 impl Merging {
     /// The epics of a merged pull request, each with what became of it.
     pub async fn epics(&self, number: u64, keyword: &str) -> Vec<(u64, EpicEnd)> {
+        if let Err(fault) = self.close_what_it_closes(number).await {
+            return vec![(number, EpicEnd::Warning { reason: format!("what #{number} closes could not be closed: {fault}") })];
+        }
         match self.parents_of_pull(number, keyword).await {
             Ok(parents) => self.finish(parents, keyword, &BTreeMap::new()).await,
             Err(fault) => {
@@ -22,6 +26,26 @@ impl Merging {
                 vec![(number, EpicEnd::Warning { reason })]
             }
         }
+    }
+
+    /// A forge closes what a merge closes; a plain repository does so in the process that merges, which may have died in between.
+    async fn close_what_it_closes(&self, number: u64) -> Result<(), ForgeFault> {
+        if self.kind != ForgeKind::Local {
+            return Ok(());
+        }
+        let forge = &self.on.forge;
+        let pull = forge.pull(number).await?;
+        if pull.state != PullState::Merged || pull.base.branch != forge.trunk().await? {
+            return Ok(());
+        }
+        for issue in closes(&pull.body) {
+            match forge.issue(issue).await {
+                Ok(found) if found.open => forge.close_issue(issue).await?,
+                Ok(_) | Err(ForgeFault::NotFound { .. }) => {}
+                Err(fault) => return Err(fault),
+            }
+        }
+        Ok(())
     }
 
     /// Pieces of larger work, and what they are pieces of. Their stories are those that the forge knows and those that are `named`

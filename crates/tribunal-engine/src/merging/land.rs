@@ -3,10 +3,13 @@
 
 use super::{Look, Merging, PAUSES};
 use crate::EngineError;
+use crate::effects::blocking;
+use std::sync::Arc;
 use tokio::time::sleep;
 use tribunal_core::merge::clearance::{Clearance, Lapse};
 use tribunal_core::pull::facts::PullState;
 use tribunal_core::pull::fault::ForgeFault;
+use tribunal_core::pull::place::ForgeKind;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MergeEnd {
@@ -18,6 +21,9 @@ pub enum MergeEnd {
     Refused(String),
 }
 
+/// So many looks, five seconds in all: a forge does not work longer for a caller that is gone.
+const STILL: usize = 6;
+
 impl Merging {
     /// `still_holds` judges what is there now, with whatever the procedure knows besides.
     pub async fn merge(
@@ -25,6 +31,9 @@ impl Merging {
         clearance: &Clearance,
         still_holds: impl Fn(&Look) -> Result<(), Lapse> + Send,
     ) -> Result<MergeEnd, EngineError> {
+        if let Some(end) = self.still_under_way(clearance).await? {
+            return Ok(end);
+        }
         for pause in PAUSES {
             let look = self.look(clearance.number()).await?;
             // Done before, by a process that died before it could say so.
@@ -37,7 +46,12 @@ impl Merging {
             if self.on.dry {
                 return Ok(MergeEnd::Refused("this is a rehearsal".into()));
             }
-            match self.on.forge.merge(clearance.number(), &clearance.order()).await {
+            self.note_sent(clearance, true).await?;
+            let answer = self.on.forge.merge(clearance.number(), &clearance.order()).await;
+            if answer.as_ref().is_err_and(|fault| !fault.is_uncertain()) {
+                self.note_sent(clearance, false).await?;
+            }
+            match answer {
                 Ok(()) => return Ok(MergeEnd::Merged),
                 Err(fault) if fault.is_uncertain() => return self.after_doubt(clearance, fault).await,
                 // It certainly did nothing, and is not ready: it still works out whether there is a conflict.
@@ -52,6 +66,38 @@ impl Merging {
             message: format!("#{} is not ready to be merged yet", clearance.number()),
         }
         .into())
+    }
+
+    /// A merge of this head was sent before, by a process that died before it heard what came of it. A forge may still be at it, show
+    /// the pull request as open all the while, and merge it a second time if it is asked again.
+    async fn still_under_way(&self, clearance: &Clearance) -> Result<Option<MergeEnd>, EngineError> {
+        if self.kind == ForgeKind::Local {
+            return Ok(None);
+        }
+        let (repository, name) = (Arc::clone(&self.repository), sent(clearance));
+        if blocking(move || repository.kept(&name)).await?.as_ref() != Some(clearance.head()) {
+            return Ok(None);
+        }
+        for pause in PAUSES.into_iter().take(STILL) {
+            let pull = self.on.forge.pull(clearance.number()).await?;
+            if pull.state == PullState::Merged && pull.head.sha == *clearance.head() {
+                return Ok(Some(MergeEnd::Merged));
+            }
+            if pull.state != PullState::Open || pull.head.sha != *clearance.head() {
+                break;
+            }
+            sleep(pause).await;
+        }
+        Ok(None)
+    }
+
+    /// Kept in the clone while nobody knows what came of it. A plain repository compares and swaps, and needs no such note.
+    async fn note_sent(&self, clearance: &Clearance, is_sent: bool) -> Result<(), EngineError> {
+        if self.kind == ForgeKind::Local {
+            return Ok(());
+        }
+        let (repository, name, head) = (Arc::clone(&self.repository), sent(clearance), clearance.head().clone());
+        Ok(blocking(move || if is_sent { repository.keep(&name, &head) } else { repository.let_go(&name) }).await??)
     }
 
     /// The answer got lost: merged at this head is merged by us. If it is still open after a while, whoever asked looks again later.
@@ -80,4 +126,8 @@ impl Merging {
         }
         Ok(MergeEnd::Refused(fault.to_string()))
     }
+}
+
+fn sent(clearance: &Clearance) -> String {
+    format!("merging/{}", clearance.number())
 }

@@ -77,6 +77,10 @@ impl Repository {
         self.run(["update-ref", &format!("refs/tribunal/{name}"), commit.as_str()]).map(drop)
     }
 
+    pub fn let_go(&self, name: &str) -> Result<(), GitError> {
+        self.run(["update-ref", "-d", &format!("refs/tribunal/{name}")]).map(drop)
+    }
+
     pub fn kept(&self, name: &str) -> Option<Sha> {
         self.commit(&format!("refs/tribunal/{name}")).ok()
     }

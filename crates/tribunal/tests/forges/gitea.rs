@@ -17,3 +17,5 @@ async fn place() -> Option<Town> {
 }
 
 told!(place);
+// Long ones, told where the forge is a real one.
+told!(place: a_ceiling_is_kept, why_each_is_stuck);

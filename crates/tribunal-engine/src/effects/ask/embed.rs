@@ -1,14 +1,13 @@
 //! Vectors for texts: set aside and settled as every other call, so that a ceiling holds for them too.
 
-use super::{Agents, Slot, spent};
+use super::{Agents, Slot, row, spent};
 use tribunal_agent::model::Model;
-use tribunal_core::budget::{Ask, admit, month_of};
+use tribunal_core::budget::{Ask, admit};
 use tribunal_core::call::usage::estimate_tokens;
-use tribunal_core::findings::key::sha256_hex;
 use tribunal_core::policy::agents::Means;
 use tribunal_core::policy::config::Policy;
 use tribunal_core::report::receipt::Cost;
-use tribunal_store::{CallRow, StoreError};
+use tribunal_store::StoreError;
 
 impl Agents {
     /// The vectors of some texts, or why there are none. They are kept by whoever asked, not in the ledger.
@@ -37,20 +36,7 @@ impl Agents {
         let price = policy.prices.get(slot.agent);
         let tokens: u64 = texts.iter().map(|text| estimate_tokens(text)).sum();
         let ask = Ask { cost: price.map(|price| price.most(tokens, 0)), tokens };
-        let now = super::now();
-        let row = CallRow {
-            key: sha256_hex(format!("{}\n{}", slot.run, slot.name).as_bytes()),
-            run: slot.run.0.clone(),
-            case_id: slot.case_id.to_owned(),
-            month: month_of(now),
-            at: i64::try_from(now).unwrap_or(i64::MAX),
-            slot: slot.name.clone(),
-            agent: slot.agent.0.clone(),
-            question_hash: sha256_hex(texts.join("\0").as_bytes()),
-            question: None,
-            reserved: ask.cost.map_or(0, |cost| i64::try_from(cost.micros).unwrap_or(i64::MAX)),
-            tokens: i64::try_from(ask.tokens).unwrap_or(i64::MAX),
-        };
+        let row = row(slot, &texts.join("\0"), &ask, false);
         if let Err(reason) = self.ledger().reserve(&row, |spending| admit(&policy.budget, &spent(spending), &ask)).await? {
             return Ok(Err(reason));
         }

@@ -56,16 +56,17 @@ pub async fn request(
 
 /// What the base says of its own sweeping, where there is anything to be swept.
 async fn set_up(connected: &Connected, target: &Target, here: Option<Arc<Repository>>) -> Result<Setup, Situation> {
-    let guidance = match first_open(connected, target).await? {
-        Some(number) => {
-            let place = Place { number, ..connected.place.clone() };
-            let connected = Connected { forge: Arc::clone(&connected.forge), place, key: connected.key.clone() };
-            let at_hand = fetch(connected, here).await?;
-            Guidance::at(&at_hand.repository, &at_hand.base_tip)
+    // One that was open a moment ago may be merged by now: then the next one is asked.
+    while let Some(number) = first_open(connected, target).await? {
+        let place = Place { number, ..connected.place.clone() };
+        let connected = Connected { forge: Arc::clone(&connected.forge), place, key: connected.key.clone() };
+        match fetch(connected, here.clone()).await {
+            Ok(at_hand) => return workspace::set_up_with(Guidance::at(&at_hand.repository, &at_hand.base_tip), None),
+            Err(situation) if situation.code == "not-open" => {}
+            Err(situation) => return Err(situation),
         }
-        None => Guidance::default(),
-    };
-    workspace::set_up_with(guidance, None)
+    }
+    workspace::set_up_with(Guidance::default(), None)
 }
 
 async fn first_open(connected: &Connected, target: &Target) -> Result<Option<u64>, Situation> {

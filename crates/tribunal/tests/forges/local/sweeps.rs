@@ -303,6 +303,6 @@ fn a_ceiling_is_never_passed() {
             false => Said::of(start(false).wait_with_output().unwrap()),
             true => till.killed(&start),
         };
-        till.assert_kept(said, &budget, 0);
+        till.assert_kept(said, &budget, 0, is_killed);
     }
 }

@@ -120,7 +120,12 @@ impl Squadron {
         let settings = file(town, "main", &format!("{}/settings.py", self.folder)).await;
         let range = format!("{}..refs/remotes/origin/main", self.base);
         let log = town.stage.checkout().git(&["log", "--reverse", "--first-parent", "--format=%s", &range]).await;
-        let log: Vec<String> = log.lines().map(|line| self.told(line.split(" (").next().unwrap())).collect();
+        // Some forges name the branch.
+        let told = |line: &str| {
+            let line = self.told(line.split(" (").next().unwrap());
+            self.pulls.iter().fold(line, |line, (name, sent)| line.replace(&format!("'{}'", sent.branch), name))
+        };
+        let log: Vec<String> = log.lines().map(told).collect();
         json!([log, list, settings])
     }
 }
