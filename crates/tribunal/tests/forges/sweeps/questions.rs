@@ -36,9 +36,15 @@ pub async fn answered_in_a_comment(town: &Town) {
     let running = Running::start(town, &["sweep", &town.address(one.number), "--merge", "--answer-within", "170s"]);
     let asked = question(town).await;
     let id = asked["id"].as_str().unwrap().to_owned();
-    let comments = town.comments(one.number).await;
-    assert_eq!(comments.iter().filter(|comment| comment.body.contains(&format!("/tribunal answer {id} merge"))).count(), 1);
     let answer = format!("/tribunal answer {id} merge");
+    // It is in the ledger first.
+    let times = until("the question on the pull request", || async {
+        let comments = town.comments(one.number).await;
+        let times = comments.iter().filter(|comment| comment.body.contains(&answer)).count();
+        (times > 0).then_some(times)
+    })
+    .await;
+    assert_eq!(times, 1);
     town.stage.forge_as(Who::Stranger).comment(one.number, &answer).await.unwrap();
     let maintainer = town.stage.forge_as(Who::Maintainer);
     maintainer.comment(one.number, "/tribunal answer G00000000 merge").await.unwrap();
