@@ -39,10 +39,12 @@ pub fn merge(state: &mut State, call: &mut Call<'_>, key: Key) -> Reply {
     if let Some(message) = missing(&state.statuses, call, pull) {
         return refuse(405, &message);
     }
-    let title = call
-        .text("MergeTitleField")
-        .filter(|title| !title.is_empty())
-        .unwrap_or_else(|| format!("Merge pull request '{}'", issue.title));
+    let title = call.text("MergeTitleField").filter(|title| !title.is_empty()).unwrap_or_else(|| match way {
+        MergeWay::Squash => format!("{} (#{})", issue.title, key.1),
+        MergeWay::Merge | MergeWay::Rebase => {
+            format!("Merge pull request '{}' (#{}) from {} into {}", issue.title, key.1, pull.head_branch, pull.base_branch)
+        }
+    });
     let message = format!("{title}\n\n{}", call.text("MergeMessageField").unwrap_or_default());
     match call.repository().merge(&pull.base_branch, &pull.head, way, message.trim()) {
         Some(commit) => {
