@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use trial::{Outcome, live};
 
-const STEPS: u64 = 40_000;
+const STEPS: u64 = 300_000;
 
 /// Issue 7: whatever anybody does, nothing is assessed a third time, what is escalated stays so, nothing is merged that was not clean at
 /// its head, the forge wins, and a second run changes nothing (TS-17, TS-86, TS-87, TS-90, TS-92, CF-8, CF-29).
@@ -72,6 +72,7 @@ fn every_plan_is_settled_and_kept() {
         "started-anew",
         "by-person",
         "tampered",
+        "tampered-since",
         "unmarked",
         "fork",
         "head-moved",

@@ -18,21 +18,46 @@ pub struct Forge {
     pub reviews: BTreeMap<u64, Vec<Review>>,
     /// Heads whose checks are red.
     pub red: BTreeSet<Sha>,
-    /// Pull requests on which somebody broke a seal of ours.
-    pub tampered: BTreeSet<u64>,
+    /// Seals of ours that somebody broke, oldest first.
+    pub tampered: Vec<Tampering>,
     pub wrote: Vec<Wrote>,
     heads: u64,
     ids: u64,
 }
 
+/// Somebody's edit of a review of ours.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tampering {
+    pub number: u64,
+    pub review: String,
+    pub at: u64,
+    /// What it said before.
+    pub body: String,
+}
+
 /// What we did to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wrote {
-    Review { number: u64, level: u8 },
-    Merged { number: u64, head: Sha, level: u8 },
-    Label { number: u64 },
-    Push { number: u64 },
-    Closed { issue: u64 },
+    Review {
+        number: u64,
+        level: u8,
+    },
+    /// `decided`: when whoever merged it had last read it.
+    Merged {
+        number: u64,
+        head: Sha,
+        level: u8,
+        decided: u64,
+    },
+    Label {
+        number: u64,
+    },
+    Push {
+        number: u64,
+    },
+    Closed {
+        issue: u64,
+    },
 }
 
 pub fn account(login: &str) -> Account {
@@ -48,7 +73,7 @@ impl Forge {
             pulls: BTreeMap::new(),
             reviews: BTreeMap::new(),
             red: BTreeSet::new(),
-            tampered: BTreeSet::new(),
+            tampered: Vec::new(),
             wrote: Vec::new(),
             heads: 0,
             ids: 0,
@@ -118,14 +143,23 @@ impl Forge {
     }
 
     pub fn seen(&self, number: u64) -> Option<PullSeen> {
-        let (case_id, bots) = (Forge::case_id(number), BTreeMap::new());
-        let eyes = Eyes { me: &self.me, case_id: &case_id, key: &self.key, bots: &bots };
-        Some(PullSeen::of(self.pulls.get(&number)?, self.reviews_of(number), &eyes))
+        self.read(number, self.reviews_of(number))
     }
 
-    /// Is what it shows at its head clean, by our own sealed word?
-    pub fn is_clean(&self, number: u64) -> bool {
-        let Some(seen) = self.seen(number) else { return false };
+    fn read(&self, number: u64, reviews: &[Review]) -> Option<PullSeen> {
+        let (case_id, bots) = (Forge::case_id(number), BTreeMap::new());
+        let eyes = Eyes { me: &self.me, case_id: &case_id, key: &self.key, bots: &bots };
+        Some(PullSeen::of(self.pulls.get(&number)?, reviews, &eyes))
+    }
+
+    /// Is what it shows at its head clean, by our own sealed word? A seal that was broken after that moment was whole then.
+    pub fn was_clean(&self, number: u64, moment: u64) -> bool {
+        let mut reviews = self.reviews_of(number).to_vec();
+        // The newest first: the oldest edit has the words that stood there.
+        for since in self.tampered.iter().rev().filter(|edit| edit.number == number && edit.at > moment) {
+            reviews.iter_mut().filter(|review| review.id == since.review).for_each(|review| review.body.clone_from(&since.body));
+        }
+        let Some(seen) = self.read(number, &reviews) else { return false };
         seen.verdicts.last().is_some_and(|given| given.verdict == Some(Verdict::Lgtm) && given.head == seen.head)
     }
 }

@@ -3,10 +3,11 @@
 use super::forge::{Forge, Wrote};
 use super::world::World;
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 use tribunal_core::combine::verdict::Verdict;
+use tribunal_core::ids::Sha;
 use tribunal_core::procedure::order::Hindrance;
 use tribunal_core::procedure::settle::link::pull_of;
-use tribunal_core::procedure::settle::plan_file::read::read;
 use tribunal_core::procedure::settle::plan_file::write::apply;
 use tribunal_core::procedure::settle::plan_file::{Status, Task};
 use tribunal_core::procedure::settle::seen::{Given, TaskSeen, Word};
@@ -19,10 +20,10 @@ use tribunal_core::pull::place::ForgeKind;
 use tribunal_core::report::document::Document;
 
 /// A document that some review came to; only its head and its verdict matter here.
-const DOCUMENT: &str = include_str!("document.json");
+static DOCUMENT: LazyLock<Document> = LazyLock::new(|| serde_json::from_str(include_str!("document.json")).expect("a document"));
 
-/// Nothing: the answer got lost, and only doing it again can tell.
-pub fn run(world: &mut World, plans: &mut [String], mine: usize, effect: &Effect, state: &State) -> Option<Input> {
+/// Nothing: the answer got lost, and only doing it again can tell. `decided`: when whoever orders it had last read what it is about.
+pub fn run(world: &mut World, plans: &mut [String], mine: usize, effect: &Effect, state: &State, decided: u64) -> Option<Input> {
     world.pass_time(1_000, plans);
     let trouble = world.chance.per_cent(world.odds.trouble);
     let down = || Hindrance::Forge { reason: "HTTP 502".into() };
@@ -45,9 +46,7 @@ pub fn run(world: &mut World, plans: &mut [String], mine: usize, effect: &Effect
                 world.happened("head-moved");
                 return Some(Input::Reviewed(Err(Hindrance::HeadMoved { to: None })));
             }
-            let mut document: Document = serde_json::from_str(DOCUMENT).expect("a document");
-            document.verdict = Some(world.verdict(head));
-            document.head = head.clone();
+            let document = Document { verdict: Some(world.verdict(head)), head: head.clone(), ..DOCUMENT.clone() };
             Input::Reviewed(Ok(Box::new(document)))
         }
         Effect::Give { .. } if trouble => Input::Gave(Err(down())),
@@ -80,7 +79,7 @@ pub fn run(world: &mut World, plans: &mut [String], mine: usize, effect: &Effect
             Input::Refined(Ok(Refinement { commits: 1, said: "clean".into() }))
         }
         Effect::Merge { number, head, .. } => {
-            let merged = merge(world, *number, head, level);
+            let merged = merge(world, *number, head, level, decided);
             if merged == Ok(Merging::Merged) && world.chance.per_cent(world.odds.lost) {
                 world.happened("lost-answer");
                 return None;
@@ -113,10 +112,10 @@ pub fn run(world: &mut World, plans: &mut [String], mine: usize, effect: &Effect
     })
 }
 
-fn look(world: &World, text: &str) -> Input {
-    let plan = match read(text) {
+fn look(world: &mut World, text: &str) -> Input {
+    let plan = match world.read(text) {
         Ok(plan) => plan,
-        Err(error) => return Input::Looked(Err(Hindrance::Setup { reason: error.to_string() })),
+        Err(reason) => return Input::Looked(Err(Hindrance::Setup { reason })),
     };
     let tasks = plan.tasks.iter().map(|task| (task.id.clone(), Ok(seen(&world.forge, task)))).collect();
     Input::Looked(Ok(Box::new(Look { plan, tasks })))
@@ -177,7 +176,7 @@ fn give(world: &mut World, number: u64, assessment: Assessment, state: &State) -
     Ok(Given::of(standing).expect("it is of a settlement"))
 }
 
-fn merge(world: &mut World, number: u64, head: &tribunal_core::ids::Sha, level: u8) -> Result<Merging, Hindrance> {
+fn merge(world: &mut World, number: u64, head: &Sha, level: u8, decided: u64) -> Result<Merging, Hindrance> {
     let pull = world.forge.pulls[&number].clone();
     if pull.state == PullState::Merged && &pull.head.sha == head {
         return Ok(Merging::Merged);
@@ -188,6 +187,9 @@ fn merge(world: &mut World, number: u64, head: &tribunal_core::ids::Sha, level: 
     if &pull.head.sha != head {
         world.happened("head-moved");
         return Err(Hindrance::HeadMoved { to: Some(pull.head.sha) });
+    }
+    if world.forge.tampered.iter().any(|edit| edit.number == number && edit.at > decided) {
+        world.happened("tampered-since");
     }
     if world.forge.red.contains(head) {
         return Ok(Merging::Waits { reason: "ci is red".into() });
@@ -202,6 +204,6 @@ fn merge(world: &mut World, number: u64, head: &tribunal_core::ids::Sha, level: 
     }
     world.happened("merged");
     world.forge.pulls.get_mut(&number).expect("it is there").state = PullState::Merged;
-    world.forge.wrote.push(Wrote::Merged { number, head: head.clone(), level });
+    world.forge.wrote.push(Wrote::Merged { number, head: head.clone(), level, decided });
     Ok(Merging::Merged)
 }

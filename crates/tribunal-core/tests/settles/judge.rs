@@ -1,7 +1,7 @@
 //! What must never be so, told from the forge and from the plans alone.
 
 use super::forge::{Forge, Wrote};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use tribunal_core::procedure::settle::plan_file::read::read;
 use tribunal_core::procedure::settle::plan_file::{Plan, Status, TaskId};
 use tribunal_core::publish::marker::{Mark, read as read_mark};
@@ -13,20 +13,32 @@ use tribunal_core::pull::facts::PullState;
 pub struct Judge {
     /// How much of what was written is judged.
     judged: usize,
-    escalated: BTreeMap<(usize, TaskId), ()>,
+    /// How many reviews each pull request had.
+    reviews: BTreeMap<u64, usize>,
+    /// Each plan as it was.
+    plans: Vec<String>,
+    escalated: BTreeSet<(usize, TaskId)>,
 }
 
 impl Judge {
     /// `edited`: tasks whose status a person wrote by hand since.
     pub fn judge(&mut self, forge: &Forge, plans: &[String], edited: &[TaskId]) -> Result<(), String> {
-        for number in forge.pulls.keys() {
-            one_review_each(forge, *number)?;
+        // What has not changed was judged before.
+        for (number, reviews) in &forge.reviews {
+            if self.reviews.insert(*number, reviews.len()) != Some(reviews.len()) {
+                one_review_each(forge, *number)?;
+            }
         }
         for wrote in &forge.wrote[self.judged..] {
             may_write(forge, wrote)?;
         }
         self.judged = forge.wrote.len();
+        self.plans.resize(plans.len(), String::new());
         for (at, text) in plans.iter().enumerate() {
+            if self.plans[at] == *text {
+                continue;
+            }
+            self.plans[at].clone_from(text);
             let plan = read(text).map_err(|error| format!("a plan cannot be read any more: {error}"))?;
             if !text.contains("\"colour\": [\"blue\", {}],\n  \"repo\"") {
                 return Err("somebody's own keys are gone".into());
@@ -40,8 +52,8 @@ impl Judge {
         for task in &plan.tasks {
             let key = (at, task.id.clone());
             if task.status == Status::Escalated {
-                self.escalated.insert(key, ());
-            } else if self.escalated.remove(&key).is_some() && !edited.contains(&task.id) {
+                self.escalated.insert(key);
+            } else if self.escalated.remove(&key) && !edited.contains(&task.id) {
                 let merged = task
                     .github_pr
                     .and_then(|number| forge.pulls.get(&number))
@@ -76,14 +88,12 @@ fn may_write(forge: &Forge, wrote: &Wrote) -> Result<(), String> {
     match wrote {
         Wrote::Review { number, level } if *level == 0 => Err(format!("#{number} was reviewed at level 0")),
         Wrote::Merged { number, level, .. } if *level < 2 => Err(format!("#{number} was merged at level {level}")),
-        Wrote::Merged { number, head, .. } => {
+        Wrote::Merged { number, head, decided, .. } => {
             let pull = &forge.pulls[number];
             if pull.is_fork {
                 return Err(format!("#{number} of a fork was merged"));
             }
-            // A seal that somebody broke after it was said does not take back what the receipt says.
-            let clean = forge.is_clean(*number) || forge.tampered.contains(number);
-            if &pull.head.sha != head || !clean {
+            if &pull.head.sha != head || !forge.was_clean(*number, *decided) {
                 return Err(format!("#{number} was merged at {head}, and that is not clean"));
             }
             Ok(())
@@ -166,8 +176,34 @@ mod tests {
             if moved {
                 world.forge.push(number);
             }
-            world.forge.wrote.push(Wrote::Merged { number, head, level });
+            let decided = world.clock;
+            world.forge.wrote.push(Wrote::Merged { number, head, level, decided });
             assert!(judged(&world, &plan).expect_err("it was not found").contains("was merged"), "{said:?} {level} {moved}");
+        }
+    }
+
+    /// A merge by somebody who had seen the broken seal; one that was decided before it was broken is none, unless it was not clean then
+    /// either.
+    #[test]
+    fn a_merge_on_a_broken_seal_is_found() {
+        for (said, decided_later, is_fine) in [
+            (Verdict::Lgtm, false, true),
+            (Verdict::Lgtm, true, false),
+            (Verdict::Minor, false, false),
+            (Verdict::Minor, true, false),
+        ] {
+            let (mut world, plan, number) = world();
+            verdict(&mut world, number, Assessment::First, said, 2);
+            let before = world.clock;
+            for _ in 0..2 {
+                world.clock += 1;
+                world.tamper(number);
+            }
+            assert_eq!(world.forge.tampered.len(), 2, "the seal was not broken");
+            let decided = if decided_later { world.clock } else { before };
+            let head = world.forge.pulls[&number].head.sha.clone();
+            world.forge.wrote.push(Wrote::Merged { number, head, level: 2, decided });
+            assert_eq!(judged(&world, &plan).is_ok(), is_fine, "{said:?}, decided later: {decided_later}");
         }
     }
 

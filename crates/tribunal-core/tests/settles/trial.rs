@@ -29,8 +29,35 @@ struct Instance {
     plan: usize,
     state: Option<State>,
     effects: Vec<Effect>,
+    reads: Reads,
     steps: u64,
     runs: u64,
+}
+
+/// When a process last read what it goes by. What happens later it cannot know.
+#[derive(Default)]
+struct Reads {
+    look: u64,
+    /// Pull requests that it read once more, to give a verdict.
+    single: BTreeMap<u64, u64>,
+}
+
+impl Reads {
+    fn note(&mut self, effect: &Effect, input: &Input, now: u64) {
+        match (effect, input) {
+            (Effect::Look { .. }, Input::Looked(Ok(_))) => *self = Reads { look: now, single: BTreeMap::new() },
+            (Effect::Give { number, .. }, Input::Gave(Ok(_))) => drop(self.single.insert(*number, now)),
+            _ => {}
+        }
+    }
+
+    fn of(&self, effect: &Effect) -> u64 {
+        let single = match effect {
+            Effect::Merge { number, .. } => self.single.get(number).copied(),
+            _ => None,
+        };
+        single.unwrap_or(self.look)
+    }
 }
 
 /// Lives one seed through. Where something goes wrong it is lived again, and its story is told.
@@ -95,7 +122,15 @@ fn instance(world: &mut World, n: u64, copies: usize, specialist: Specialist) ->
             part_of: "Part of".into(),
         },
     };
-    Instance { request, plan: world.chance.below(copies as u64) as usize, state: None, effects: vec![], steps: 0, runs: 0 }
+    Instance {
+        request,
+        plan: world.chance.below(copies as u64) as usize,
+        state: None,
+        effects: vec![],
+        reads: Reads::default(),
+        steps: 0,
+        runs: 0,
+    }
 }
 
 impl Instance {
@@ -105,26 +140,26 @@ impl Instance {
         if !self.effects.is_empty() {
             return Err("two effects at once".into());
         }
-        let state = self.state.clone().ok_or("an effect without a state")?;
+        let state = self.state.as_ref().ok_or("an effect without a state")?;
         world.note(|| format!("{} {effect:?}", state.request.run).chars().take(150).collect());
         if world.chance.per_cent(world.odds.crash) {
             return self.die(world, effect);
         }
         let before = world.forge.wrote.len();
-        let plan_before = plans[self.plan].clone();
-        let Some(input) = run(world, plans, self.plan, &effect, &state) else {
+        let plan_before = self.request.dry_run.then(|| plans[self.plan].clone());
+        let Some(input) = run(world, plans, self.plan, &effect, state, self.reads.of(&effect)) else {
             // Nobody knows how it went: it is done again.
             self.effects.push(effect);
             return Ok(());
         };
-        if self.request.dry_run
-            && (world.forge.wrote.len() > before || matches!(effect, Effect::Write { .. }) && plans[self.plan] != plan_before)
-        {
+        let changed = |plan: String| matches!(effect, Effect::Write { .. }) && plans[self.plan] != plan;
+        if plan_before.is_some_and(|plan| world.forge.wrote.len() > before || changed(plan)) {
             return Err("a rehearsal wrote something".into());
         }
         if world.chance.per_cent(world.odds.crash) {
             return self.die(world, effect);
         }
+        self.reads.note(&effect, &input, world.clock);
         self.take(world, input)
     }
 

@@ -1,7 +1,7 @@
 //! Everybody else: specialists, people, strangers, and the panel, which thinks what it thinks of a head.
 
 use super::chance::Chance;
-use super::forge::{Forge, account};
+use super::forge::{Forge, Tampering, account};
 use std::collections::BTreeMap;
 use tribunal_core::combine::verdict::Verdict;
 use tribunal_core::ids::Sha;
@@ -22,6 +22,8 @@ pub struct World {
     /// Tasks whose status a person wrote into a plan by hand.
     pub edited: Vec<TaskId>,
     pub trace: Option<Vec<String>>,
+    /// Plans that were read before: the same text is the same plan.
+    known: BTreeMap<String, Result<Plan, String>>,
 }
 
 /// Per cent, for each moment.
@@ -62,6 +64,7 @@ impl World {
             events: BTreeMap::new(),
             edited: vec![],
             trace: None,
+            known: BTreeMap::new(),
         }
     }
 
@@ -111,6 +114,15 @@ impl World {
         let text = serde_json::to_string_pretty(&plan).expect("a plan can be written");
         // Somebody else's keys are in it, too.
         text.replacen("\"repo\"", "\"colour\": [\"blue\", {}],\n  \"repo\"", 1)
+    }
+
+    pub fn read(&mut self, text: &str) -> Result<Plan, String> {
+        if let Some(plan) = self.known.get(text) {
+            return plan.clone();
+        }
+        let plan = read(text).map_err(|error| error.to_string());
+        self.known.insert(text.to_owned(), plan.clone());
+        plan
     }
 
     /// What the panel says of a head: always the same.
@@ -194,14 +206,16 @@ impl World {
         self.note(|| format!("somebody at #{number}"));
     }
 
-    fn tamper(&mut self, number: u64) {
+    /// Somebody breaks the seal of our first verdict.
+    pub fn tamper(&mut self, number: u64) {
         let me = self.forge.me.clone();
         let reviews = self.forge.reviews.entry(number).or_default();
         let ours = reviews.iter_mut().find(|review| review.author.is(&me) && spoken(&review.body).is_some());
         if let Some(review) = ours.filter(|review| review.body.contains("tribunal:1")) {
-            let at = review.body.rfind('.').unwrap_or(0);
-            review.body.replace_range(at.., ".AAAA -->");
-            self.forge.tampered.insert(number);
+            let edit = Tampering { number, review: review.id.clone(), at: self.clock, body: review.body.clone() };
+            let seal = review.body.rfind('.').unwrap_or(0);
+            review.body.replace_range(seal.., ".AAAA -->");
+            self.forge.tampered.push(edit);
             self.happened("tampered");
         }
     }
@@ -209,7 +223,7 @@ impl World {
     /// A person writes into the file, as people do.
     fn edit(&mut self, plans: &mut [String]) {
         let at = self.chance.below(plans.len() as u64) as usize;
-        let Ok(plan) = read(&plans[at]) else { return };
+        let Ok(plan) = self.read(&plans[at]) else { return };
         let Some(task) = plan.tasks.get(self.chance.below(plan.tasks.len() as u64) as usize) else { return };
         let from = format!("\"status\": \"{}\"", task.status.word());
         let to = self.chance.pick(&["\"status\": \"REVIEWING\"", "\"status\": \"FAILED\"", "\"status\": \"ESCALATED\""]);

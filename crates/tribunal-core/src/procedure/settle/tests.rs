@@ -254,7 +254,7 @@ fn eight_tasks_at_level_1() {
 }
 
 /// TS-11, TS-28, TS-29, TS-39, TS-70, TS-87: level 2 merges what is clean and nothing else. TS-13, TS-14, TS-15: our own fixer is sent to what
-/// was MINOR at first, once, and never to what was MAJOR or BLOCKED.
+/// was MINOR at first, once, and never to what was MAJOR or BLOCKED. TS-55, TS-88: and only after the verdict was given.
 #[test]
 fn eight_tasks_at_level_2() {
     let mut world = eight();
@@ -266,6 +266,8 @@ fn eight_tasks_at_level_2() {
         world.done(what).into_iter().map(|effect| &effect[what.len() + 1..what.len() + 1 + digits]).collect()
     };
     assert_eq!((of("/refine", 3), of("/merge", 3)), (vec!["102", "103"], vec!["101", "102"]));
+    let at = |what: &str| world.effects.iter().position(|effect| effect.starts_with(what));
+    assert!(at("/give/102/1") < at("/refine/102"), "{:?}", world.effects);
     let mut reviews = of("/review", 5);
     reviews.sort_unstable();
     assert_eq!(reviews, ["101/1", "102/1", "102/2", "103/1", "103/2", "104/1", "105/1"]);

@@ -53,10 +53,10 @@ pub fn read(text: &str) -> Result<Plan, PlanError> {
         repo: root.field("repo")?,
         invoker: root.optional("invoker")?,
         automation_level: root.optional("automation_level")?,
-        tasks: items.into_iter().enumerate().map(|(at, span)| task(text, at, span)).collect::<Result<_, _>>()?,
+        tasks: items.iter().cloned().enumerate().map(|(at, span)| task(text, at, span)).collect::<Result<_, _>>()?,
     };
     check_root(&root, &plan)?;
-    check_names(text, &tasks.value, &plan)?;
+    check_names(text, &items, &plan)?;
     Ok(plan)
 }
 
@@ -124,10 +124,9 @@ fn task(text: &str, at: usize, span: Range<usize>) -> Result<Task, PlanError> {
 }
 
 /// Names that stand for one task, dependencies that are there, and none that waits for itself.
-fn check_names(text: &str, tasks: &Range<usize>, plan: &Plan) -> Result<(), PlanError> {
-    let spans = elements(text, tasks);
+fn check_names(text: &str, spans: &[Range<usize>], plan: &Plan) -> Result<(), PlanError> {
     let fail = |at: usize, name: &str, problem: String| {
-        let line = line_of(text, spans.get(at).map_or(tasks.start, |span| span.start));
+        let line = line_of(text, spans.get(at).map_or(0, |span| span.start));
         Err(PlanError { line, place: format!("tasks[{at}].{name}"), problem })
     };
     let mut pulls = BTreeSet::new();

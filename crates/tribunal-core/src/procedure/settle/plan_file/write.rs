@@ -5,7 +5,7 @@ use super::spans::{Member, elements, members, whole};
 use super::{Plan, Status, Task, TaskId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 /// One value that is to be another.
@@ -51,53 +51,87 @@ fn written(task: &Task) -> [(&'static str, Value); 8] {
 /// The text with these changes. A task that is gone is somebody's decision; so is one that was escalated since the plan was read: only
 /// a merge takes it further (TS-92).
 pub fn apply(text: &str, changes: &[Change]) -> String {
+    let objects = Objects::of(text);
     let escalated: BTreeSet<&TaskId> = changes
         .iter()
         .filter(|change| change.key == "status" && change.value != json!(Status::Merged))
         .filter_map(|change| change.task.as_ref())
-        .filter(|task| status_of(text, task).is_some_and(|status| status == Status::Escalated))
+        .filter(|task| objects.status_of(task).is_some_and(|status| status == Status::Escalated))
         .collect();
-    let mut text = text.to_owned();
-    for change in changes.iter().filter(|change| change.task.as_ref().is_none_or(|task| !escalated.contains(task))) {
-        if let Some(object) = object_of(&text, change.task.as_ref()) {
-            set(&mut text, &object, &change.key, &change.value);
+    let kept = changes.iter().filter(|change| change.task.as_ref().is_none_or(|task| !escalated.contains(task)));
+    let mut edits: Vec<(Range<usize>, String)> = kept.filter_map(|change| objects.edit(change)).collect();
+    // What is added at one place stays in its order.
+    edits.sort_by_key(|(place, _)| place.start);
+    let (mut written, mut done) = (String::with_capacity(text.len()), 0);
+    for (place, words) in edits {
+        written.push_str(&text[done..place.start]);
+        written.push_str(&words);
+        done = place.end;
+    }
+    written + &text[done..]
+}
+
+/// The plan and its tasks, and where they stand.
+struct Objects<'a> {
+    text: &'a str,
+    root: Object,
+    tasks: BTreeMap<TaskId, Object>,
+}
+
+struct Object {
+    start: usize,
+    members: Vec<Member>,
+}
+
+impl Object {
+    fn of(text: &str, place: &Range<usize>) -> Object {
+        Object { start: place.start, members: members(text, place) }
+    }
+
+    fn member(&self, name: &str) -> Option<&Member> {
+        self.members.iter().find(|member| member.name == name)
+    }
+}
+
+impl<'a> Objects<'a> {
+    fn of(text: &'a str) -> Self {
+        let root = Object::of(text, &whole(text));
+        let mut tasks = BTreeMap::new();
+        let places = root.member("tasks").map(|list| elements(text, &list.value)).unwrap_or_default();
+        for task in places.iter().map(|place| Object::of(text, place)) {
+            let id = task.member("id").and_then(|id| serde_json::from_str(&text[id.value.clone()]).ok());
+            if let Some(id) = id {
+                tasks.entry(id).or_insert(task);
+            }
+        }
+        Objects { text, root, tasks }
+    }
+
+    fn status_of(&self, task: &TaskId) -> Option<Status> {
+        let status = self.tasks.get(task)?.member("status")?;
+        serde_json::from_str(&self.text[status.value.clone()]).ok()
+    }
+
+    /// What stands where, for one change.
+    fn edit(&self, change: &Change) -> Option<(Range<usize>, String)> {
+        let object = match &change.task {
+            Some(task) => self.tasks.get(task)?,
+            None => &self.root,
+        };
+        match object.member(&change.key) {
+            Some(member) => Some((member.value.clone(), change.value.to_string())),
+            // Absent and null are the same.
+            None if change.value.is_null() => None,
+            None => self.appended(object, change),
         }
     }
-    text
-}
 
-fn status_of(text: &str, task: &TaskId) -> Option<Status> {
-    let object = object_of(text, Some(task))?;
-    let status = members(text, &object).into_iter().find(|member| member.name == "status")?;
-    serde_json::from_str(&text[status.value]).ok()
-}
-
-fn object_of(text: &str, task: Option<&TaskId>) -> Option<Range<usize>> {
-    let root = whole(text);
-    let Some(id) = task else { return Some(root) };
-    let tasks = members(text, &root).into_iter().find(|member| member.name == "tasks")?;
-    let is_it = |object: &Range<usize>| {
-        let named = members(text, object).into_iter().find(|member| member.name == "id");
-        named.is_some_and(|member| serde_json::from_str::<TaskId>(&text[member.value]).is_ok_and(|found| &found == id))
-    };
-    elements(text, &tasks.value).into_iter().find(is_it)
-}
-
-fn set(text: &mut String, object: &Range<usize>, key: &str, value: &Value) {
-    let members = members(text, object);
-    match members.iter().find(|member| member.name == key) {
-        Some(member) => text.replace_range(member.value.clone(), &value.to_string()),
-        // Absent and null are the same.
-        None if value.is_null() => {}
-        None => append(text, object, &members, key, value),
+    /// Behind the last one, laid out as the others are.
+    fn appended(&self, object: &Object, change: &Change) -> Option<(Range<usize>, String)> {
+        let (first, last) = (object.members.first()?, object.members.last()?);
+        let gap = &self.text[object.start + 1..first.key.start];
+        let colon = &self.text[last.key.end..last.value.start];
+        let key = Value::from(change.key.as_str());
+        Some((last.value.end..last.value.end, format!(",{gap}{key}{colon}{}", change.value)))
     }
-}
-
-/// Behind the last one, laid out as the others are.
-fn append(text: &mut String, object: &Range<usize>, members: &[Member], key: &str, value: &Value) {
-    let (Some(first), Some(last)) = (members.first(), members.last()) else { return };
-    let gap = text[object.start + 1..first.key.start].to_owned();
-    let colon = text[last.key.end..last.value.start].to_owned();
-    let key = Value::from(key);
-    text.insert_str(last.value.end, &format!(",{gap}{key}{colon}{value}"));
 }
