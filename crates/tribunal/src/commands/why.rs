@@ -18,15 +18,29 @@ use tribunal_core::publish::visible::visible_line;
 use tribunal_core::pull::facts::PullFilter;
 use tribunal_core::pull::place::{Asked, ForgeKind};
 use tribunal_core::pull::told::Told;
+use tribunal_engine::EngineError;
 use tribunal_engine::merging::{Look, Merging};
 use tribunal_forge::git::Repository;
 
 pub async fn run(args: &WhyArgs, quiet: bool) -> Result<u8, Situation> {
+    let mut whys: Vec<Why> = Vec::new();
+    let ended = look_at(args, &mut whys).await;
+    if ended.is_err() && whys.is_empty() {
+        return ended.map(|()| 0);
+    }
+    if whys.is_empty() && !quiet {
+        out::note("No pull request is open.");
+    }
+    // What is known of some is worth its words, whatever became of another.
+    print(&whys, args.format)?;
+    ended.map(|()| exit_code(&whys))
+}
+
+async fn look_at(args: &WhyArgs, whys: &mut Vec<Why>) -> Result<(), Situation> {
     let here = workspace::discover_optional()?.map(Arc::new);
     let personal = workspace::personal_config()?;
     let asked: Vec<Asked> = args.pulls.iter().map(|text| text.parse()).collect::<Result<_, _>>()?;
     let whole = Asked::Number(0);
-    let mut whys: Vec<Why> = Vec::new();
     let mut seen: BTreeSet<String> = BTreeSet::new();
     for asked in if asked.is_empty() { vec![&whole] } else { asked.iter().collect() } {
         let connected = connect(asked, here.as_deref(), &personal.forge).await?;
@@ -38,18 +52,22 @@ pub async fn run(args: &WhyArgs, quiet: bool) -> Result<u8, Situation> {
         let merging = merging(&connected, *first, here.clone(), &personal).await?;
         for number in numbers {
             if seen.insert(merging.place(number).case_id()) {
-                let look = merging.look(number).await?;
+                let look = merging.look(number).await.map_err(of_forge)?;
                 let policy = policy_of(&merging.repository, &look)?;
                 let wanted = if args.merge { Wanted::Asked } else { Wanted::AsConfigured };
                 whys.push(Why::of(&look.facts, &conditions(&policy, &look.facts, wanted)));
             }
         }
     }
-    if whys.is_empty() && !quiet {
-        out::note("No pull request is open.");
+    Ok(())
+}
+
+/// Nothing is reviewed here, so that there is nothing to go on with.
+fn of_forge(error: EngineError) -> Situation {
+    match error {
+        EngineError::Forge(fault) => fault.into(),
+        other => other.into(),
     }
-    print(&whys, args.format)?;
-    Ok(exit_code(&whys))
 }
 
 async fn all_open(connected: &Connected) -> Result<Vec<u64>, Situation> {

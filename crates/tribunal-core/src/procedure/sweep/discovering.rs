@@ -5,7 +5,7 @@ use super::drive::Machine;
 use super::effect::{Discovered, Found, Read, Seen, Trouble};
 use super::failure::{At, Failure};
 use super::permit::Permit;
-use super::request::{MOST_PAIRS, Target};
+use super::request::{MOST_PAIRS, Target, numbered};
 use super::round::{Ending, Round, unfit};
 use super::screen::{Screen, checks, screen};
 use super::stops::{Over, Stop};
@@ -33,7 +33,8 @@ impl Machine {
         self.single_is_over(&tick, &pulls);
         self.note_missing(&pulls);
         if pulls.is_empty() && self.state.request.looping().is_none() {
-            self.stop(Stop::NothingOpen);
+            let missing: Vec<u64> = self.state.tour.missing.iter().copied().collect();
+            self.stop(if missing.is_empty() { Stop::NothingOpen } else { Stop::NotThere { numbers: missing } });
         }
         for (number, found) in pulls {
             match self.state.tour.pulls.get_mut(&number) {
@@ -68,10 +69,10 @@ impl Machine {
     /// SL-5: what was typed and is not there is said.
     fn note_missing(&mut self, pulls: &BTreeMap<u64, Found>) {
         let Target::Numbers(numbers) = &self.state.request.target else { return };
-        let missing: Vec<String> =
-            numbers.iter().filter(|number| !pulls.contains_key(number)).map(|number| format!("#{number}")).collect();
-        if !missing.is_empty() {
-            self.state.tour.note(format!("not there: {}", missing.join(", ")));
+        self.state.tour.missing = numbers.iter().copied().filter(|number| !pulls.contains_key(number)).collect();
+        if !self.state.tour.missing.is_empty() {
+            let words = format!("not there: {}", numbered(&self.state.tour.missing));
+            self.state.tour.note(words);
         }
     }
 

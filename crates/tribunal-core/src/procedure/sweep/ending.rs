@@ -3,11 +3,14 @@
 use super::State;
 use super::export::redacted;
 use super::report::{EpicRow, Fired, GateRow, Looped, Report, Row, Status};
+use super::request::numbered;
 use super::stops::{Stop, minutes_since};
+use super::tour::Tour;
 use crate::call::money::Money;
 use crate::gate::Answerer;
 use crate::merge::epic::EpicEnd;
 use crate::procedure::Millis;
+use crate::remedy::condition::Blocker;
 use crate::remedy::ladder::Reason;
 use crate::remedy::report::Spending;
 use crate::report::receipt::Cost;
@@ -19,7 +22,7 @@ pub(super) fn report(state: &State, now: Millis) -> Report {
     let tour = &state.tour;
     let rows: Vec<Row> = tour.rows.values().cloned().collect();
     let first = decisive(&tour.stops);
-    let (reason, exit_code) = conclusion(&tour.stops, first, &rows);
+    let (reason, exit_code) = conclusion(tour, first, &rows);
     let pairs = rows.iter().filter_map(|row| row.pair).max().unwrap_or(0);
     let gone = |row: &&Row| !matches!(row.status, Status::Over);
     Report {
@@ -48,14 +51,15 @@ fn decisive(stops: &[Stop]) -> &Stop {
 }
 
 /// A person's word and a failure of the run speak for themselves; where a ceiling or the end of the set is the reason, the pull
-/// requests say how it went.
-fn conclusion(stops: &[Stop], first: &Stop, rows: &[Row]) -> (Reason, u8) {
-    if let Some(code) = stops.iter().filter_map(Stop::exit_code).min_by_key(|code| u8::from(*code != 130)) {
+/// requests say how it went, and those that were typed and are not there.
+fn conclusion(tour: &Tour, first: &Stop, rows: &[Row]) -> (Reason, u8) {
+    if let Some(code) = tour.stops.iter().filter_map(Stop::exit_code).min_by_key(|code| u8::from(*code != 130)) {
         let code = first.exit_code().filter(|_| code != 130).unwrap_or(code);
         return (first.reason(), code);
     }
-    let of_rows = rows.iter().map(Row::exit_code);
-    let code = of_rows.min_by_key(|code| GRAVEST.iter().position(|known| known == code)).unwrap_or(0);
+    let of_missing = tour.missing.iter().map(|_| Blocker::Forge.exit_code());
+    let all = rows.iter().map(Row::exit_code).chain(of_missing);
+    let code = all.min_by_key(|code| GRAVEST.iter().position(|known| known == code)).unwrap_or(0);
     match first {
         // What is a person's is a person's; anything else the ceiling kept from being done.
         stop if stop.is_budget() => (stop.reason(), if code <= 1 { code } else { 4 }),
@@ -132,6 +136,9 @@ fn next_steps(state: &State, rows: &[&Row]) -> Vec<String> {
     say(of(&[Status::ChecksPending, Status::HeadMoved]), "run the sweep again when its checks are through");
     say(of(&[Status::Failed]), "look at what failed, then run the sweep again");
     say(of(&[Status::OutOfBudget, Status::NotBegun]), "run the sweep again; raise its ceilings if that is why it ended");
+    if !state.tour.missing.is_empty() {
+        steps.push(format!("{}: check the numbers and the repository", numbered(&state.tour.missing)));
+    }
     if rows.is_empty() && state.tour.stops.contains(&Stop::NothingOpen) {
         steps.push("open a pull request that names the spec, or name pull requests by their numbers".to_owned());
     }

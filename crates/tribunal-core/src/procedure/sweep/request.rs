@@ -79,12 +79,15 @@ impl Target {
             Target::Label(label) => format!("open pull requests labelled {}", visible_line(label)),
             Target::Search(words) => format!("open pull requests with the words {}", visible_line(words)),
             Target::One(number) => format!("PR #{number}"),
-            Target::Numbers(numbers) => {
-                let all: Vec<String> = numbers.iter().map(|number| format!("#{number}")).collect();
-                format!("PRs {}", all.join(", "))
-            }
+            Target::Numbers(numbers) => format!("PRs {}", numbered(numbers)),
         }
     }
+}
+
+/// As people write several of them.
+pub(super) fn numbered<'a>(numbers: impl IntoIterator<Item = &'a u64>) -> String {
+    let all: Vec<String> = numbers.into_iter().map(|number| format!("#{number}")).collect();
+    all.join(", ")
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

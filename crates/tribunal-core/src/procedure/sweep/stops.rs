@@ -1,6 +1,6 @@
 //! Why a run ends (SL section 19). All that hold are listed; one of them is the reason, by the ladder of all loops (CF-23).
 
-use super::request::Request;
+use super::request::{Request, numbered};
 use super::tour::Tour;
 use crate::call::money::Money;
 use crate::gate::GateName;
@@ -43,6 +43,8 @@ pub enum Stop {
     Setup { words: String },
     /// There is nothing to sweep.
     NothingOpen,
+    /// Nothing of what was typed is there.
+    NotThere { numbers: Vec<u64> },
     /// A plain sweep is through.
     Complete,
 }
@@ -86,6 +88,7 @@ impl Stop {
             Stop::Unreadable { .. } => "set_unreadable",
             Stop::Setup { .. } => "setup",
             Stop::NothingOpen => "nothing_open",
+            Stop::NotThere { .. } => "not_there",
             Stop::Complete => "complete",
         }
     }
@@ -112,6 +115,7 @@ impl Stop {
             Stop::Unreadable { words } => format!("The pull requests cannot be read: {words}"),
             Stop::Setup { words } => format!("Nothing can be reviewed before somebody mends this: {words}"),
             Stop::NothingOpen => "No open pull request belongs to this target".into(),
+            Stop::NotThere { numbers } => format!("There is no pull request {}", numbered(numbers)),
             Stop::Complete => "Every pull request of the set had its turn".into(),
         }
     }
@@ -134,6 +138,7 @@ impl Stop {
             | Stop::LockLost { .. }
             | Stop::LockFailed { .. }
             | Stop::Unreadable { .. }
+            | Stop::NotThere { .. }
             | Stop::Setup { .. } => Reason::Blocked,
             Stop::NothingOpen | Stop::Complete => Reason::Clean,
         }
@@ -145,7 +150,9 @@ impl Stop {
             Stop::Interrupted => Some(130),
             Stop::PullOver { how: Over::Merged | Over::Closed, .. } | Stop::NothingOpen => Some(0),
             Stop::PullOver { how: Over::DoNotMerge, .. } | Stop::Gate { .. } | Stop::StoppedBefore { .. } => Some(1),
-            Stop::PullOver { how: Over::NotThere, .. } | Stop::Unreadable { .. } => Some(Blocker::Forge.exit_code()),
+            Stop::PullOver { how: Over::NotThere, .. } | Stop::NotThere { .. } | Stop::Unreadable { .. } => {
+                Some(Blocker::Forge.exit_code())
+            }
             Stop::LockHeld { .. } | Stop::LockLost { .. } | Stop::Index { .. } => Some(Blocker::Later.exit_code()),
             Stop::Setup { .. } => Some(2),
             Stop::LockFailed { .. } => Some(Blocker::Agent.exit_code()),

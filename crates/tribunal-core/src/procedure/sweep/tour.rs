@@ -35,6 +35,9 @@ pub struct Tour {
     pub pulls: BTreeMap<u64, Tracked>,
     /// What an earlier run left, until it was looked at.
     pub carried: BTreeMap<u64, TrackedLine>,
+    /// Typed, and not there.
+    #[serde(default)]
+    pub missing: BTreeSet<u64>,
     /// Not worked on any more in this run, and why.
     pub left_out: BTreeMap<u64, String>,
     pub gates: Vec<Asked>,

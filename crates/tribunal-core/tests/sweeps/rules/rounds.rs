@@ -203,14 +203,22 @@ fn nothing_open_is_said() {
     assert!(told.report.next_steps[0].contains("open a pull request"));
 }
 
-/// SL-5, SL-28: exactly those that were typed; what is not there is said.
+/// SL-5, SL-28: exactly those that were typed; what is not there is said, and is never green.
 #[test]
 fn typed_numbers_are_the_set() {
-    let mut request = no_merge();
-    request.target = tribunal_core::procedure::sweep::request::Target::Numbers([2, 9].into());
-    let told = Stage::new(request).pull(|_| {}).pull(|_| {}).run();
+    let typed = |numbers: [u64; 2]| {
+        let mut request = no_merge();
+        request.target = tribunal_core::procedure::sweep::request::Target::Numbers(numbers.into());
+        Stage::new(request).pull(|_| {}).pull(|_| {}).run()
+    };
+    let told = typed([2, 9]);
     assert_eq!((told.count("review 1"), told.count("review 2")), (0, 1));
+    assert_eq!((told.report.stop.as_str(), told.report.exit_code), ("complete", 5));
     assert_eq!(told.report.notices, ["not there: #9"]);
+    assert!(told.report.next_steps.iter().any(|step| step.starts_with("#9: check")), "{:?}", told.report.next_steps);
+    let told = typed([8, 9]);
+    assert_eq!((told.report.stop.as_str(), told.report.exit_code), ("not_there", 5));
+    assert_eq!(told.report.explanation, "There is no pull request #8, #9");
 }
 
 /// CF-9: a list that cannot be read is not an empty one.

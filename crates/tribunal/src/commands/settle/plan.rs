@@ -27,8 +27,11 @@ pub fn choose(args: &SettleArgs, here: Option<&Repository>) -> Result<Chosen, Si
         None => newest(here)?,
     };
     let bad = |problem: String| Situation::new("bad-plan", exit::USAGE, problem);
-    let path = path.canonicalize().map_err(|error| bad(format!("{}: {error}", path.display())))?;
-    let text = std::fs::read_to_string(&path).map_err(|error| bad(format!("{}: {error}", path.display())))?;
+    let unread = |error: std::io::Error| {
+        bad(format!("{} cannot be read: {error}", path.display())).help("name a plan that is there: tribunal settle --plan FILE")
+    };
+    let text = std::fs::read_to_string(&path).map_err(unread)?;
+    let path = path.canonicalize().map_err(unread)?;
     let plan = read(&text).map_err(|error| {
         bad(format!("{}: {error}", path.display())).help("`tribunal schema plan` prints what a plan may hold")
     })?;

@@ -149,7 +149,11 @@ pub async fn why_the_base_asks_for_more(town: &Town) {
 pub async fn why_of_all_and_of_nothing(town: &Town) {
     let one = draft(town).await;
     let said = why(town, &[999_999], &ON, &[]);
-    assert_eq!(said.code, 5, "{said:?}");
+    assert_eq!((said.code, said.stdout.as_str()), (5, ""), "{said:?}");
+    // What is known of one is told, whatever becomes of another.
+    let half = why(town, &[one.number, 999_999], &ON, &["--format", "json"]);
+    assert!(half.code == 5 && half.stderr.contains("forge-not-found"), "{half:?}");
+    assert_eq!(half.json()[0]["number"], one.number, "{half:?}");
     let wrong = town.run(&["why", "nonsense"]).ended(2);
     assert!(wrong.stderr.contains("names no pull request"), "{}", wrong.stderr);
     town.run(&["why"]).ended(2);
