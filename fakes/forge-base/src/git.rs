@@ -1,9 +1,11 @@
 //! A bare repository and the few things that a forge does to one. Real git, so that diffs, merges and fetches are what they are.
 
 use crate::diff::{Diff, carry};
+use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// One file of a commit: its content, or nothing when the commit deletes it.
 pub type Change<'a> = (&'a str, Option<&'a [u8]>);
@@ -18,16 +20,17 @@ pub enum MergeWay {
 #[derive(Debug, Clone)]
 pub struct Repository {
     folder: PathBuf,
+    /// What git said of commits that are named by their ids, which it says for ever.
+    said: Arc<Mutex<BTreeMap<Vec<String>, Vec<u8>>>>,
 }
 
 /// git that knows nothing of the person's settings.
 pub(crate) fn git() -> Command {
     let mut command = Command::new("git");
-    command.env_clear();
-    for name in ["PATH", "TMPDIR", "SYSTEMROOT"] {
-        if let Some(value) = std::env::var_os(name) {
-            command.env(name, value);
-        }
+    // Not cleared as a whole: then a copy of this process would look for git.
+    let passed = ["PATH", "TMPDIR", "SYSTEMROOT"];
+    for (name, _) in std::env::vars_os().filter(|(name, _)| !passed.iter().any(|passed| name == passed)) {
+        command.env_remove(name);
     }
     command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null").env("HOME", "/nonexistent");
     for role in ["AUTHOR", "COMMITTER"] {
@@ -40,7 +43,7 @@ pub(crate) fn git() -> Command {
 impl Repository {
     /// An empty bare repository that serves any commit by its id, and partial clones.
     pub(crate) fn create(folder: &Path) -> Repository {
-        let repository = Repository { folder: folder.to_owned() };
+        let repository = Repository { folder: folder.to_owned(), said: Arc::default() };
         let made = git().args(["init", "-q", "--bare", "--template=", "-b", "main"]).arg(folder).status().expect("git runs");
         assert!(made.success(), "git init");
         for (key, value) in [
@@ -76,6 +79,30 @@ impl Repository {
         let output = child.wait_with_output().expect("git ends");
         let _ = feeder.join();
         output
+    }
+
+    /// Asks git about these two commits; nothing when it fails. A forge shows every pull request in every list, and asks often.
+    fn of_two(&self, args: &[&str], one: &str, other: &str) -> Option<Vec<u8>> {
+        let all = [args, &[one, other]].concat();
+        let is_id = |name: &str| name.len() == 40 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let key: Vec<String> = all.iter().map(|word| (*word).to_owned()).collect();
+        let said = || self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = said().get(&key) {
+            return Some(known.clone());
+        }
+        let output = self.output(&all, b"");
+        if !output.status.success() {
+            return None;
+        }
+        if is_id(one) && is_id(other) {
+            said().insert(key, output.stdout.clone());
+        }
+        Some(output.stdout)
+    }
+
+    fn line_of_two(&self, args: &[&str], one: &str, other: &str) -> Option<String> {
+        let said = self.of_two(args, one, other)?;
+        Some(String::from_utf8_lossy(&said).lines().next()?.to_owned())
     }
 
     /// Runs git and gives what it printed, or nothing when it failed.
@@ -123,9 +150,9 @@ impl Repository {
 
     /// The commit of a branch, a reference or an id.
     pub fn rev(&self, name: &str) -> Option<String> {
-        let full = format!("refs/heads/{name}");
         let of = |name: &str| self.try_run(&["rev-parse", "--verify", "-q", &format!("{name}^{{commit}}")]);
-        of(&full).or_else(|| of(name))
+        let branch = (!name.starts_with("refs/")).then(|| of(&format!("refs/heads/{name}"))).flatten();
+        branch.or_else(|| of(name))
     }
 
     pub fn set_ref(&self, reference: &str, sha: &str) {
@@ -137,7 +164,7 @@ impl Repository {
     }
 
     pub fn merge_base(&self, one: &str, other: &str) -> Option<String> {
-        self.try_run(&["merge-base", one, other])
+        self.line_of_two(&["merge-base"], one, other)
     }
 
     /// The commits of `head` that `base` has not, oldest first.
@@ -167,10 +194,9 @@ impl Repository {
     }
 
     pub fn diff_between(&self, from: &str, to: &str) -> Diff {
-        let raw = self.output(&["diff", "--raw", "-z", "--no-abbrev", "--no-ext-diff", "-M", from, to], b"").stdout;
-        let text =
-            self.output(&["-c", "core.quotePath=false", "diff", "--full-index", "--no-ext-diff", "-M", from, to], b"").stdout;
-        Diff::parse(&raw, &text)
+        let raw = self.of_two(&["diff", "--raw", "-z", "--no-abbrev", "--no-ext-diff", "-M"], from, to);
+        let text = self.of_two(&["-c", "core.quotePath=false", "diff", "--full-index", "--no-ext-diff", "-M"], from, to);
+        Diff::parse(&raw.unwrap_or_default(), &text.unwrap_or_default())
     }
 
     /// Where a line of a file at one commit stands at another; nothing when it was changed or deleted.
@@ -214,7 +240,7 @@ impl Repository {
     }
 
     fn merged_tree(&self, base: &str, head: &str) -> Option<String> {
-        self.try_run(&["merge-tree", "--write-tree", base, head]).and_then(|text| Some(text.lines().next()?.to_owned()))
+        self.line_of_two(&["merge-tree", "--write-tree"], base, head)
     }
 
     /// The tree of `tip` with what `commit` did to `parent`. A commit is made with the wanted merge base, since older gits do not

@@ -170,6 +170,8 @@ fn run(install: &Install, data: PathBuf, port: u16) -> Child {
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("GIT")) {
         command.env_remove(name);
     }
+    // Each push starts it anew for every hook, and half of such a start would go into collecting garbage.
+    command.env("GOGC", "off").env("GOMEMLIMIT", "1GiB");
     command.env("HOME", &data).stdin(Stdio::piped()).stdout(log.try_clone().expect("a log")).stderr(log);
     // A group of its own, so that the git processes of the server end with it.
     command.process_group(0).spawn().expect("a shell")

@@ -223,7 +223,12 @@ impl Repository {
     fn git_with_magic(&self) -> std::process::Command {
         let asked = self.git();
         let mut plain = std::process::Command::new("git");
-        plain.env_clear().envs(asked.get_envs().filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned()))));
+        for (name, value) in asked.get_envs() {
+            match value {
+                Some(value) => plain.env(name, value),
+                None => plain.env_remove(name),
+            };
+        }
         plain.args(asked.get_args().filter(|arg| *arg != "--literal-pathspecs"));
         plain
     }
