@@ -80,8 +80,10 @@ pub fn sequence(batch: &[Candidate]) -> MergeSequence {
         // SL-76: fewer files first, foundation before feature, and who touches most others last.
         (tiers[*at], candidate.files.len(), !candidate.foundation, graph.overlaps[*at].count(), candidate.number)
     });
-    let place: BTreeMap<usize, usize> = order.iter().enumerate().map(|(place, at)| (*at, place)).collect();
-    let is_later = |at: usize, other: usize| place.get(&other).is_some_and(|place_of_other| *place_of_other > place[&at]);
+    let mut place: Vec<Option<usize>> = vec![None; batch.len()];
+    order.iter().enumerate().for_each(|(nth, at)| place[*at] = Some(nth));
+    // What is held has no place, and comes after nothing.
+    let is_later = |at: usize, other: usize| place[other] > place[at];
     let steps = order.iter().map(|at| Step {
         number: batch[*at].number,
         tier: tiers[*at],
@@ -210,10 +212,11 @@ impl Graph {
 
     /// SL-75, over the free ones: nobody shares a tier with one that he waits for or shares a file with.
     fn tiers(&self, batch: &[&Candidate], free: &[usize]) -> Vec<u32> {
-        let is_free: BTreeSet<usize> = free.iter().copied().collect();
-        let among = |row: &BTreeSet<usize>| row.iter().filter(|at| is_free.contains(at)).count();
+        let mut is_free = Row::new(batch.len());
+        free.iter().for_each(|at| is_free.put(*at));
+        let among = |row: &BTreeSet<usize>| row.iter().filter(|at| is_free.has(**at)).count();
         let rank = |at: usize| {
-            let shares = self.overlaps[at].members().filter(|other| is_free.contains(other)).count();
+            let shares = self.overlaps[at].shared(&is_free).count();
             let is_isolated = shares == 0 && among(&self.before[at]) == 0 && among(&self.after[at]) == 0;
             let carries = batch[at].foundation && (among(&self.after[at]) > 0 || shares > 0);
             let class = if is_isolated {
@@ -232,7 +235,7 @@ impl Graph {
         let mut placed = Row::new(batch.len());
         while let Some((rank, at)) = ready.pop_first() {
             let behind = self.before[at].iter().map(|before| tiers[*before] + 1).max().unwrap_or(0);
-            let beside = self.overlaps[at].members().filter(|other| placed.has(*other)).map(|other| tiers[other] + 1).max();
+            let beside = self.overlaps[at].shared(&placed).members().map(|other| tiers[other] + 1).max();
             tiers[at] = if rank.0 == 0 { 0 } else { behind.max(beside.unwrap_or(0)).max(1) };
             placed.put(at);
             for after in &self.after[at] {
@@ -273,14 +276,19 @@ impl Row {
         self.0.iter_mut().zip(&other.0).for_each(|(word, more)| *word |= more);
     }
 
+    fn shared(&self, other: &Row) -> Row {
+        Row(self.0.iter().zip(&other.0).map(|(word, more)| word & more).collect())
+    }
+
     fn count(&self) -> usize {
         self.0.iter().map(|word| word.count_ones() as usize).sum()
     }
 
     fn members(&self) -> impl Iterator<Item = usize> {
         self.0.iter().enumerate().flat_map(|(place, word)| {
-            let bits = (0..64).filter(move |bit| word & (1 << bit) != 0);
-            bits.map(move |bit| place * 64 + bit)
+            // From bit to bit, each time without the lowest.
+            let words = std::iter::successors(Some(*word), |word| Some(word & word.wrapping_sub(1)));
+            words.take_while(|word| *word != 0).map(move |word| place * 64 + word.trailing_zeros() as usize)
         })
     }
 }
