@@ -115,7 +115,7 @@ impl Place<'_> {
         let folder = self.home.join(".config/tribunal");
         fs::create_dir_all(&folder)?;
         let config = format!(
-            "[library]\nembeddings = \"e\"\n[agents.e]\nkind = \"openai-chat\"\nmodel = \"e\"\nbase_url = \"{server}/v1\"\nprice = {{ input = 0.0, output = 0.0 }}\n"
+            "[budget]\nrun_tokens = 100000000\n[library]\nembeddings = \"e\"\n[agents.e]\nkind = \"openai-chat\"\nmodel = \"e\"\nbase_url = \"{server}/v1\"\nprice = {{ input = 0.0, output = 0.0 }}\n"
         );
         Ok(fs::write(folder.join("config.toml"), config)?)
     }
