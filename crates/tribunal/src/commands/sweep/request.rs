@@ -8,6 +8,7 @@ use crate::terminal::asker;
 use crate::workspace::forge::Connected;
 use crate::workspace::guidance::Guidance;
 use crate::workspace::{self, Setup};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tribunal_core::policy::library::LibraryPolicy;
@@ -56,13 +57,14 @@ pub async fn request(
 
 /// What the base says of its own sweeping, where there is anything to be swept.
 async fn set_up(connected: &Connected, target: &Target, here: Option<Arc<Repository>>) -> Result<Setup, Situation> {
-    // One that was open a moment ago may be merged by now: then the next one is asked.
+    // One that was open a moment ago may be merged by now: then the next one is asked. Listed as open all the same, it is the forge's error.
+    let mut over = BTreeSet::new();
     while let Some(number) = first_open(connected, target).await? {
         let place = Place { number, ..connected.place.clone() };
         let connected = Connected { forge: Arc::clone(&connected.forge), place, key: connected.key.clone() };
         match fetch(connected, here.clone()).await {
             Ok(at_hand) => return workspace::set_up_with(Guidance::at(&at_hand.repository, &at_hand.base_tip), None),
-            Err(situation) if situation.code == "not-open" => {}
+            Err(situation) if situation.code == "not-open" && over.insert(number) => {}
             Err(situation) => return Err(situation),
         }
     }
