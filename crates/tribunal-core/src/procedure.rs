@@ -16,5 +16,18 @@ pub struct Step<State, Effect> {
     pub effects: Vec<Effect>,
 }
 
+/// Why a procedure cannot go on. None of these comes from what people do; each says that a record and a release do not fit together.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum StepError {
+    #[error("the run has not been started")]
+    NotStarted,
+    #[error("the run was already started")]
+    AlreadyStarted,
+    #[error("the run was stored by a later release (its shape is {0})")]
+    LaterModel(u32),
+    #[error("effect {0} was answered with something else than what it asks for")]
+    WrongAnswer(u64),
+}
+
 /// Milliseconds since 1970-01-01 UTC, always passed in.
 pub type Millis = u64;

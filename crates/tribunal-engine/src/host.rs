@@ -1,6 +1,9 @@
 //! Hosts keep a run's state, deliver inputs one at a time, and run effects. The embedded one is the first.
 
 pub mod embedded;
+mod patience;
+
+pub use patience::patiently;
 
 use crate::{EngineError, Listener};
 use serde::Serialize;

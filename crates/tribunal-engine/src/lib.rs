@@ -61,13 +61,7 @@ pub enum EngineError {
     #[error(transparent)]
     Git(#[from] tribunal_forge::git::GitError),
     #[error(transparent)]
-    Step(#[from] tribunal_core::procedure::review::StepError),
-    #[error(transparent)]
-    LoopStep(#[from] tribunal_core::procedure::remediate::StepError),
-    #[error(transparent)]
-    SweepStep(#[from] tribunal_core::procedure::sweep::StepError),
-    #[error(transparent)]
-    SettleStep(#[from] tribunal_core::procedure::settle::StepError),
+    Step(#[from] tribunal_core::procedure::StepError),
     #[error("there is no run `{0}` in this ledger")]
     UnknownRun(String),
     #[error("run {run} is being worked on by another process")]

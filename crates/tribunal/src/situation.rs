@@ -157,14 +157,10 @@ impl From<EngineError> for Situation {
                 Situation::new("unknown-run", exit::USAGE, text).help("`tribunal history` lists the runs")
             }
             EngineError::Busy { .. } => Situation::new("two-copies", exit::NOT_YET, text),
-            EngineError::Step(_)
-            | EngineError::LoopStep(_)
-            | EngineError::SweepStep(_)
-            | EngineError::SettleStep(_)
-            | EngineError::Damaged { .. }
-            | EngineError::Io { .. }
-            | EngineError::Worker(_) => Situation::new("engine-failed", exit::INCOMPLETE, text)
-                .help("the run is kept; go on with: tribunal review --resume"),
+            EngineError::Step(_) | EngineError::Damaged { .. } | EngineError::Io { .. } | EngineError::Worker(_) => {
+                Situation::new("engine-failed", exit::INCOMPLETE, text)
+                    .help("the run is kept; go on with: tribunal review --resume")
+            }
         }
     }
 }

@@ -24,7 +24,7 @@ pub use preflight::Preflight;
 pub use route::{Proof, Reply, is_overtaken};
 
 use super::review::Spend;
-use super::{Millis, Step};
+use super::{Millis, Step, StepError};
 use crate::feedback::baseline::{Arm, Baseline, Change};
 use crate::feedback::item::{Item, ItemId, Label, Surface};
 use crate::ids::{AgentName, EffectKey, RunId, Sha};
@@ -135,16 +135,6 @@ pub enum Phase {
     Waiting,
     Posting(Box<Report>),
     Done(Box<Report>),
-}
-
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
-pub enum StepError {
-    #[error("the run has not been started")]
-    NotStarted,
-    #[error("the run was already started")]
-    AlreadyStarted,
-    #[error("the run was stored by a later release (its shape is {0})")]
-    LaterModel(u32),
 }
 
 impl State {

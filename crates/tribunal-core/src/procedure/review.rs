@@ -26,7 +26,7 @@ use crate::plan::flags::{Flags, flags};
 use crate::plan::mode::{LastReview, Mode, RequestedMode, Resolution, Widening, resolve};
 use crate::plan::panel::{Panel, Seat, dispatch};
 use crate::policy::config::Policy;
-use crate::procedure::{Millis, Step};
+use crate::procedure::{Millis, Step, StepError};
 use crate::report::document::Document;
 use crate::report::history::PastReview;
 use crate::report::publication::Publication;
@@ -338,18 +338,10 @@ impl Effect {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum StepError {
-    #[error("a run must begin with its request")]
-    NotStarted,
-    #[error("this state was written by a newer version of Tribunal (model {0})")]
-    FromTheFuture(u32),
-}
-
 impl State {
     /// Reads a state of any earlier release.
     pub fn upgrade(self) -> Result<State, StepError> {
-        if self.model > MODEL { Err(StepError::FromTheFuture(self.model)) } else { Ok(self) }
+        if self.model > MODEL { Err(StepError::LaterModel(self.model)) } else { Ok(self) }
     }
 
     pub fn is_settled(&self) -> bool {

@@ -25,7 +25,7 @@ pub use effect::{Closing, Effect, Input, Look, Merging, Refinement};
 pub use report::Report;
 
 use super::order::Hindrance;
-use super::{Millis, Step};
+use super::{Millis, Step, StepError};
 use crate::ids::{RunId, Sha};
 use crate::policy::settle::{Level, SettlePolicy};
 use crate::publish::verdict::Assessment;
@@ -121,16 +121,6 @@ pub enum Phase {
     Closing { parents: BTreeSet<u64> },
     Waiting,
     Done(Box<Report>),
-}
-
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
-pub enum StepError {
-    #[error("the run has not been started")]
-    NotStarted,
-    #[error("the run was already started")]
-    AlreadyStarted,
-    #[error("the run was stored by a later release (its shape is {0})")]
-    LaterModel(u32),
 }
 
 impl State {

@@ -45,7 +45,7 @@ pub use effect::{Act, Effect, Input, Order, Outcome, Read, Ticket, Trouble};
 pub use report::Report;
 pub use request::Request;
 
-use super::{Millis, Step};
+use super::{Millis, Step, StepError};
 use crate::call::money::Money;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -100,18 +100,6 @@ pub enum Phase {
     Releasing(Option<Box<Report>>),
     Resting,
     Done(Box<Report>),
-}
-
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
-pub enum StepError {
-    #[error("the run has not been started")]
-    NotStarted,
-    #[error("the run was already started")]
-    AlreadyStarted,
-    #[error("the run was stored by a later release (its shape is {0})")]
-    LaterModel(u32),
-    #[error("effect {0} was answered with something else than what it asks for")]
-    WrongAnswer(u64),
 }
 
 impl State {

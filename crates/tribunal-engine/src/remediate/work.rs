@@ -1,10 +1,9 @@
 //! The loop as work of a host.
 
 use super::Remedies;
-use crate::host::{Leaves, Work};
+use crate::host::{Leaves, Work, patiently};
 use crate::{EngineError, Listener};
 use std::sync::Arc;
-use std::time::Duration;
 use tribunal_core::ids::{EffectKey, RunId};
 use tribunal_core::procedure::remediate::{Effect, Input, Landing, State, Wake, step};
 use tribunal_core::procedure::{Millis, Step};
@@ -38,17 +37,8 @@ impl Work for Remedies {
     }
 
     async fn run(self: Arc<Self>, effect: Effect, state: Arc<State>, case_id: Arc<str>) -> Result<Input, EngineError> {
-        // Every effect looks before it writes, so after a fault that may pass it is simply done again (WL-20). What still fails then
-        // ends the loop, and says so.
-        for pause in PAUSES {
-            match self.perform(effect.clone(), &state, &case_id).await {
-                Err(EngineError::Forge(fault)) if fault.may_pass() || fault.is_uncertain() => {
-                    tokio::time::sleep(Duration::from_millis(pause)).await;
-                }
-                other => return other,
-            }
-        }
-        match self.perform(effect.clone(), &state, &case_id).await {
+        // What still fails then ends the loop, and says so.
+        match patiently(|| true, || self.perform(effect.clone(), &state, &case_id)).await {
             Err(EngineError::Forge(fault)) => failed(&effect, &fault.to_string()).ok_or(EngineError::Forge(fault)),
             other => other,
         }
@@ -58,9 +48,6 @@ impl Work for Remedies {
         &self.listener
     }
 }
-
-/// Between tries, in milliseconds.
-const PAUSES: [u64; 3] = [500, 2_000, 8_000];
 
 /// What a procedure is told when the forge does not answer. Nothing is guessed: it ends blocked (CF-9).
 fn failed(effect: &Effect, why: &str) -> Option<Input> {

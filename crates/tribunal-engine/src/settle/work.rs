@@ -1,7 +1,7 @@
 //! Settling as work of a host.
 
 use super::{Settling, file};
-use crate::host::{Leaves, Work};
+use crate::host::{Leaves, Work, patiently};
 use crate::{EngineError, Listener, Progress, now};
 use std::path::Path;
 use std::sync::Arc;
@@ -40,25 +40,13 @@ impl Work for Settling {
     }
 
     async fn run(self: Arc<Self>, effect: Effect, state: Arc<State>, _: Arc<str>) -> Result<Input, EngineError> {
-        // Every effect looks before it writes, so after a fault that may pass it is simply done again.
-        for pause in PAUSES {
-            match self.perform(&effect, &state).await {
-                Err(EngineError::Forge(fault)) if fault.may_pass() || fault.is_uncertain() => {
-                    tokio::time::sleep(Duration::from_millis(pause)).await;
-                }
-                other => return other.or_else(|error| told(&effect, error)),
-            }
-        }
-        self.perform(&effect, &state).await.or_else(|error| told(&effect, error))
+        patiently(|| true, || self.perform(&effect, &state)).await.or_else(|error| told(&effect, error))
     }
 
     fn listener(&self) -> &Listener {
         &self.listener
     }
 }
-
-/// Between tries, in milliseconds.
-const PAUSES: [u64; 3] = [500, 2_000, 8_000];
 
 /// What the procedure is told when the forge refuses or does not answer. Nothing is guessed: the next look shows what is so (CF-9).
 fn told(effect: &Effect, error: EngineError) -> Result<Input, EngineError> {

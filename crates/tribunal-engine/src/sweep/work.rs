@@ -3,11 +3,10 @@
 use super::one::Ordered;
 use super::{Sweeps, files, lock, trouble};
 use crate::effects::blocking;
-use crate::host::{Excludes, Leaves, Work};
+use crate::host::{Excludes, Leaves, Work, patiently};
 use crate::{EngineError, Listener, now};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 use tribunal_core::calendar::rfc3339;
 use tribunal_core::ids::{EffectKey, RunId};
 use tribunal_core::procedure::sweep::effect::{Acquired, Effort, How};
@@ -65,24 +64,13 @@ impl Work for Sweeps {
     }
 }
 
-/// Between tries, in milliseconds.
-const PAUSES: [u64; 3] = [500, 2_000, 8_000];
-
 impl Sweeps {
-    /// Every effect looks before it writes, so after a fault that may pass it is simply done again; what still fails then is told.
     async fn tried(&self, effect: &Effect, request: &Request, case_id: &str) -> Result<Outcome, EngineError> {
-        for pause in PAUSES {
-            match self.perform(effect, request, case_id).await {
-                Err(EngineError::Forge(fault)) if (fault.may_pass() || fault.is_uncertain()) && !self.is_interrupted() => {
-                    tokio::time::sleep(Duration::from_millis(pause)).await;
-                }
-                other => return self.or_trouble(other, &effect.order),
-            }
-        }
-        let last = self.perform(effect, request, case_id).await;
-        self.or_trouble(last, &effect.order)
+        let done = patiently(|| !self.is_interrupted(), || self.perform(effect, request, case_id)).await;
+        self.or_trouble(done, &effect.order)
     }
 
+    /// What failed in spite of all is told.
     fn or_trouble(&self, done: Result<Outcome, EngineError>, order: &Order) -> Result<Outcome, EngineError> {
         match done {
             Ok(outcome) => Ok(outcome),

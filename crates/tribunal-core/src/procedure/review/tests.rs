@@ -234,7 +234,7 @@ fn states_survive_storage() {
 #[test]
 fn a_state_of_a_later_release_is_refused() {
     let (state, _) = begin(vec![file("a.py")]);
-    assert_eq!(State { model: 99, ..state }.upgrade(), Err(StepError::FromTheFuture(99)));
+    assert_eq!(State { model: 99, ..state }.upgrade(), Err(StepError::LaterModel(99)));
 }
 
 /// A request on a fork's pull request that `one` plays, `two` stands in for and `three` verifies; these are not given the change.
