@@ -5,20 +5,21 @@
 
 mod collection;
 mod manifest;
+mod reader;
 mod vectors;
 
 pub use manifest::Entry;
+pub use reader::Reader;
 pub use vectors::Vectors;
 
 use collection::Collection;
 use manifest::Manifest;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use tribunal_core::library::hint::Hit;
 use tribunal_core::library::page::{Kind, Page};
-use tribunal_core::library::question::Question;
-use tribunal_core::library::score::{by_meaning, by_words, together};
+
+const WORDS: &str = "words";
 
 #[derive(Debug, thiserror::Error)]
 pub enum IndexError {
@@ -49,10 +50,9 @@ pub struct Refreshed {
     pub removed: usize,
 }
 
-/// The collection of one kind.
+/// The collection of one kind, to be written.
 pub struct Index {
-    folder: PathBuf,
-    collection: Collection,
+    pub reader: Reader,
     manifest: Manifest,
 }
 
@@ -70,8 +70,7 @@ impl Index {
     }
 
     fn as_it_is(folder: &Path) -> Option<Self> {
-        let (manifest, collection) = (Manifest::read(folder)?, Collection::open(&folder.join("words")).ok()?);
-        Some(Self { folder: folder.to_owned(), collection, manifest })
+        Some(Self { manifest: Manifest::read(folder)?, reader: Reader::as_it_is(folder)? })
     }
 
     /// Throws away what is there, vectors too.
@@ -82,13 +81,13 @@ impl Index {
     }
 
     fn anew(folder: PathBuf) -> Result<Self, IndexError> {
-        let words = folder.join("words");
+        let words = folder.join(WORDS);
         gone(&words)?;
         fs::create_dir_all(&words)?;
         let collection = Collection::create(&words)?;
         let manifest = Manifest::default();
         manifest.write(&folder)?;
-        Ok(Self { folder, collection, manifest })
+        Ok(Self { reader: Reader { folder, collection }, manifest })
     }
 
     /// Source to stamp: what is in it.
@@ -96,22 +95,19 @@ impl Index {
         &self.manifest.sources
     }
 
-    pub fn pages(&self) -> usize {
-        self.manifest.pages()
-    }
-
     /// Replaces documents and takes others out. The list is written after the pages: killed in between, the same is done again.
     pub fn refresh(&mut self, fresh: Vec<Fresh>, gone: &[String]) -> Result<Refreshed, IndexError> {
+        let Reader { folder, collection } = &self.reader;
         // Pages and list belong together: another process may have written both since this one looked.
-        let _alone = alone(&self.folder)?;
-        self.manifest = Manifest::read(&self.folder).unwrap_or_default();
+        let _alone = alone(folder)?;
+        self.manifest = Manifest::read(folder).unwrap_or_default();
         let added = fresh.iter().filter(|document| !self.manifest.sources.contains_key(&document.source)).count();
         let changed = fresh.len() - added;
         let removed = gone.iter().filter(|source| self.manifest.sources.contains_key(*source)).count();
         if !fresh.is_empty() || removed > 0 {
             let replaced: Vec<&str> =
                 fresh.iter().map(|document| document.source.as_str()).chain(gone.iter().map(String::as_str)).collect();
-            self.collection.replace(&replaced, fresh.iter().flat_map(|document| &document.pages))?;
+            collection.replace(&replaced, fresh.iter().flat_map(|document| &document.pages))?;
             for source in gone {
                 self.manifest.sources.remove(source);
             }
@@ -119,66 +115,28 @@ impl Index {
                 let pages = document.pages.iter().map(collection::hash).collect();
                 self.manifest.sources.insert(document.source, Entry { stamp: document.stamp, pages });
             }
-            self.manifest.write(&self.folder)?;
+            self.manifest.write(folder)?;
         }
-        Ok(Refreshed { documents: self.manifest.sources.len(), pages: self.pages(), added, changed, removed })
+        Ok(Refreshed { documents: self.manifest.sources.len(), pages: self.manifest.pages(), added, changed, removed })
     }
 
-    /// The vectors of a model; none where it has not made any.
-    pub fn vectors(&self, model: &str) -> Vectors {
-        Vectors::read(&self.folder, model)
-    }
-
-    pub fn keep_vectors(&self, mut vectors: Vectors) -> Result<(), IndexError> {
-        vectors.retain(&self.manifest.hashes());
-        Ok(vectors.write(&self.folder)?)
+    /// Those that were made now beside those that are there; those of pages that are gone are let go.
+    pub fn keep_vectors(&self, model: &str, made: &BTreeMap<String, Vec<f32>>) -> Result<(), IndexError> {
+        let Reader { folder, collection } = &self.reader;
+        // What another process has put in or paid for meanwhile counts as well.
+        let _alone = alone(folder)?;
+        let pages = Manifest::read(folder).unwrap_or_default().hashes();
+        let vectors = self.reader.vectors(model).with(made, &pages);
+        let complete_at = if pages.iter().all(|hash| vectors.has(hash)) { collection.state()? } else { String::new() };
+        Ok(vectors.write(folder, &complete_at)?)
     }
 
     /// Pages that have no vector yet: hash and text.
     pub fn without_vector(&self, vectors: &Vectors) -> Result<Vec<(String, String)>, IndexError> {
         let missing: Vec<String> = self.manifest.hashes().into_iter().filter(|hash| !vectors.has(hash)).collect();
-        let pages = self.collection.by_hash(&missing)?;
-        Ok(pages.into_iter().map(|(hash, page)| (hash, format!("{}\n{}\n{}", page.title, page.section, page.text))).collect())
-    }
-
-    /// Best first. `meaning` is the vector of the question's sentence, with the vectors it is compared with.
-    pub fn search(&self, question: &Question, meaning: Option<(&[f32], &Vectors)>) -> Result<Vec<Hit>, IndexError> {
-        let pages = self.pages() as u64;
-        let wide = question.limit.saturating_mul(4).max(16);
-        let mut scores: BTreeMap<String, (Page, f64, f64)> = BTreeMap::new();
-        for (bm25, page) in self.collection.search(&question.words, wide)? {
-            let shared = self.collection.shared(&question.words, &page).len();
-            scores.insert(collection::hash(&page), (page, by_words(f64::from(bm25), pages, shared, question.words.len()), 0.0));
-        }
-        if let Some((vector, vectors)) = meaning {
-            let (mean, cosines) = vectors.compare(vector);
-            let nearest: Vec<String> = cosines.iter().take(wide).map(|(_, hash)| hash.clone()).collect();
-            for (hash, page) in self.collection.by_hash(&nearest)? {
-                scores.entry(hash).or_insert((page, 0.0, 0.0));
-            }
-            for (cosine, hash) in cosines {
-                if let Some(score) = scores.get_mut(&hash) {
-                    score.2 = by_meaning(cosine, mean);
-                }
-            }
-        }
-        let mut hits: Vec<Hit> = scores
-            .into_values()
-            .map(|(page, words, meaning)| Hit {
-                score: together(words, meaning),
-                words: self.collection.shared(&question.words, &page),
-                page,
-            })
-            .filter(|hit| hit.score >= question.min_score)
-            .collect();
-        hits.sort_by(|a, b| {
-            b.score.total_cmp(&a.score).then_with(|| (&a.page.source, a.page.line).cmp(&(&b.page.source, b.page.line)))
-        });
-        // Of a document its best page says enough.
-        let mut seen = BTreeSet::new();
-        hits.retain(|hit| seen.insert(hit.page.source.clone()));
-        hits.truncate(question.limit);
-        Ok(hits)
+        let pages = self.reader.collection.by_hash(&self.reader.collection.searcher()?, &missing)?;
+        let text = |page: &Page| format!("{}\n{}\n{}", page.title, page.section, page.text);
+        Ok(pages.into_iter().map(|(hash, placed)| (hash, text(&placed.page))).collect())
     }
 }
 

@@ -20,7 +20,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 pub use tribunal_context::index::Refreshed;
-use tribunal_context::index::{Index, IndexError};
+use tribunal_context::index::{Index, IndexError, Reader};
 use tribunal_core::ids::{RunId, Sha};
 use tribunal_core::library::hint::{Hint, Hit, Said, missing};
 use tribunal_core::library::page::Kind;
@@ -132,9 +132,9 @@ impl Library {
             let (folder, kind, question, meaning) =
                 (self.index_folder(account.library), *kind, question.clone(), meaning.clone());
             let hits = blocking(move || -> Result<Vec<Hit>, IndexError> {
-                let index = Index::open(&folder, kind)?;
-                let vectors = meaning.as_ref().map(|(model, vector)| (index.vectors(model), vector));
-                index.search(&question, vectors.as_ref().map(|(vectors, vector)| (vector.as_slice(), vectors)))
+                let reader = Reader::open(&folder, kind)?;
+                let vectors = meaning.as_ref().map(|(model, vector)| (reader.vectors(model), vector));
+                reader.search(&question, vectors.as_ref().map(|(vectors, vector)| (vector.as_slice(), vectors)))
             });
             found.hits.extend(hits.await??);
         }

@@ -111,9 +111,8 @@ pub fn discover() -> Result<Repository, Situation> {
 /// Where a repository's own configuration, roles and rules are read from: where this branch left the default branch. Never a
 /// commit of the branch itself, whatever it is compared with: its author could have written it.
 pub fn guidance_base(repository: &Repository) -> Option<Sha> {
-    let tip = repository.default_branch().and_then(|name| repository.commit(&name)).ok()?;
-    let parted = repository.head().and_then(|head| repository.merge_base(&tip, &head, "base", "head"));
-    Some(parted.unwrap_or(tip))
+    let (_, tip) = repository.default_tip().ok()?;
+    Some(repository.where_head_left(&tip).unwrap_or(tip))
 }
 
 /// The repository if there is one; outside of one only a bare diff can be reviewed.
@@ -186,10 +185,10 @@ pub fn merged_with(guidance: &Guidance, flags: Option<Layer>) -> Result<Merged, 
     Ok(merge_layers(&layers)?)
 }
 
-/// The same with roles and rules.
-pub fn set_up_with(guidance: Guidance, flags: Option<Layer>) -> Result<Setup, Situation> {
+/// The same with roles, and what follows from both.
+pub fn policy_with(guidance: &Guidance, flags: Option<Layer>) -> Result<(Merged, Policy, Vec<Role>), Situation> {
     let repository_source = guidance.config().map(|(source, _)| source);
-    let merged = merged_with(&guidance, flags)?;
+    let merged = merged_with(guidance, flags)?;
 
     let added = guidance
         .roles()
@@ -205,6 +204,12 @@ pub fn set_up_with(guidance: Guidance, flags: Option<Layer>) -> Result<Setup, Si
     // A repository that trusts itself is no news.
     let hosts: &[String] = if is_theirs("trusted_hosts") { &[] } else { &merged.config.trusted_hosts };
     policy.held_back = held_back(theirs, hosts);
+    Ok((merged, policy, roles))
+}
+
+/// The same with rules: everything that a review goes by.
+pub fn set_up_with(guidance: Guidance, flags: Option<Layer>) -> Result<Setup, Situation> {
+    let (merged, policy, roles) = policy_with(&guidance, flags)?;
     let rules = rules(&guidance, &policy.disabled_rules)?;
     let rules_hash = rules_hash(&guidance);
     let fingerprint = fingerprint(&policy, &roles, &rules_hash);

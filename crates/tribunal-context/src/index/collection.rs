@@ -2,12 +2,12 @@
 
 use super::IndexError;
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use tantivy::collector::TopDocs;
 use tantivy::query::{BooleanQuery, BoostQuery, Occur, Query, TermQuery};
 use tantivy::schema::{Field, IndexRecordOption, STORED, STRING, Schema, TextFieldIndexing, TextOptions, Value as _};
 use tantivy::tokenizer::{Language, Stemmer, TextAnalyzer, WhitespaceTokenizer};
-use tantivy::{Index, IndexWriter, TantivyDocument, TantivyError, Term};
+use tantivy::{DocAddress, DocSet as _, Index, IndexWriter, ReloadPolicy, Searcher, TantivyDocument, TantivyError, Term};
 use tribunal_core::findings::key::sha256_hex;
 use tribunal_core::library::page::Page;
 use tribunal_core::library::words::words;
@@ -19,6 +19,7 @@ const MEMORY: usize = 50_000_000;
 const TITLE: f32 = 1.5;
 
 pub struct Collection {
+    folder: PathBuf,
     index: Index,
     fields: Fields,
     analyzer: TextAnalyzer,
@@ -32,6 +33,12 @@ struct Fields {
     text: Field,
     /// The page itself, as JSON.
     page: Field,
+}
+
+/// A page, and where the index has it.
+pub struct Placed {
+    pub page: Page,
+    pub at: DocAddress,
 }
 
 fn schema() -> (Schema, Fields) {
@@ -57,7 +64,7 @@ pub fn hash(page: &Page) -> String {
 impl Collection {
     pub fn create(folder: &Path) -> Result<Self, IndexError> {
         let (schema, fields) = schema();
-        Ok(Self::of(Index::create_in_dir(folder, schema)?, fields))
+        Ok(Self::of(folder, Index::create_in_dir(folder, schema)?, fields))
     }
 
     pub fn open(folder: &Path) -> Result<Self, IndexError> {
@@ -66,13 +73,13 @@ impl Collection {
         if index.schema() != schema {
             return Err(TantivyError::SchemaError("it is of another version".into()).into());
         }
-        Ok(Self::of(index, fields))
+        Ok(Self::of(folder, index, fields))
     }
 
-    fn of(index: Index, fields: Fields) -> Self {
+    fn of(folder: &Path, index: Index, fields: Fields) -> Self {
         let analyzer = TextAnalyzer::builder(WhitespaceTokenizer::default()).filter(Stemmer::new(Language::English)).build();
         index.tokenizers().register(ANALYZER, analyzer.clone());
-        Self { index, fields, analyzer }
+        Self { folder: folder.to_owned(), index, fields, analyzer }
     }
 
     /// One at a time, over all processes.
@@ -100,9 +107,21 @@ impl Collection {
         Ok(())
     }
 
+    /// What it holds now. Who asks again later asks for another one.
+    pub fn searcher(&self) -> Result<Searcher, IndexError> {
+        // Nobody waits for what others write meanwhile, so no thread has to.
+        let reader = self.index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
+        Ok(reader.searcher())
+    }
+
+    /// Another one whenever any page has come or gone.
+    pub fn state(&self) -> std::io::Result<String> {
+        Ok(sha256_hex(&std::fs::read(self.folder.join("meta.json"))?))
+    }
+
     /// Pages with any of these words, best first.
-    pub fn search(&self, words: &[String], limit: usize) -> Result<Vec<(f32, Page)>, IndexError> {
-        let stems = self.stems(words.iter().map(String::as_str));
+    pub fn search(&self, searcher: &Searcher, words: &[String], limit: usize) -> Result<Vec<(f32, Placed)>, IndexError> {
+        let stems: BTreeSet<String> = self.stems(words).into_iter().collect();
         let term = |field: Field, stem: &str| -> Box<dyn Query> {
             Box::new(TermQuery::new(Term::from_field_text(field, stem), IndexRecordOption::WithFreqs))
         };
@@ -116,49 +135,55 @@ impl Collection {
         if clauses.is_empty() {
             return Ok(Vec::new());
         }
-        let searcher = self.index.reader()?.searcher();
         let found = searcher.search(&BooleanQuery::new(clauses), &TopDocs::with_limit(limit).order_by_score())?;
         let mut pages = Vec::new();
         for (score, address) in found {
-            pages.extend(self.page(&searcher.doc(address)?).map(|page| (score, page)));
+            pages.extend(self.page(searcher, address)?.map(|page| (score, page)));
         }
         Ok(pages)
     }
 
-    pub fn by_hash(&self, hashes: &[String]) -> Result<Vec<(String, Page)>, IndexError> {
-        let searcher = self.index.reader()?.searcher();
+    pub fn by_hash(&self, searcher: &Searcher, hashes: &[String]) -> Result<Vec<(String, Placed)>, IndexError> {
         let mut pages = Vec::new();
         for hash in hashes {
             let query = TermQuery::new(Term::from_field_text(self.fields.hash, hash), IndexRecordOption::Basic);
             let found = searcher.search(&query, &TopDocs::with_limit(1).order_by_score())?;
             for (_, address) in found {
-                pages.extend(self.page(&searcher.doc(address)?).map(|page| (hash.clone(), page)));
+                pages.extend(self.page(searcher, address)?.map(|page| (hash.clone(), page)));
             }
         }
         Ok(pages)
     }
 
-    fn page(&self, document: &TantivyDocument) -> Option<Page> {
-        serde_json::from_str(document.get_first(self.fields.page)?.as_str()?).ok()
+    fn page(&self, searcher: &Searcher, at: DocAddress) -> Result<Option<Placed>, IndexError> {
+        let document: TantivyDocument = searcher.doc(at)?;
+        let text = document.get_first(self.fields.page).and_then(|value| value.as_str());
+        Ok(text.and_then(|text| serde_json::from_str(text).ok()).map(|page| Placed { page, at }))
     }
 
-    /// Which of the words stand in the page, in whatever form.
-    pub fn shared(&self, asked: &[String], page: &Page) -> Vec<String> {
-        let inside: BTreeSet<String> =
-            self.stems(words(&format!("{} {} {} {}", page.name, page.title, page.section, page.text)).iter().map(String::as_str));
-        let is_inside =
-            |word: &&String| self.stems(std::iter::once(String::as_str(word))).iter().any(|stem| inside.contains(stem));
-        asked.iter().filter(is_inside).cloned().collect()
+    /// Which of the words stand in the page, in whatever form. The index knows; the page is not taken apart again.
+    pub fn shared(&self, searcher: &Searcher, asked: &[String], at: DocAddress) -> Result<Vec<String>, IndexError> {
+        let segment = searcher.segment_reader(at.segment_ord);
+        let (title, text) = (segment.inverted_index(self.fields.title)?, segment.inverted_index(self.fields.text)?);
+        let mut shared = Vec::new();
+        for (word, stem) in asked.iter().zip(self.stems(asked)) {
+            for (field, inverted) in [(self.fields.title, &title), (self.fields.text, &text)] {
+                let postings = inverted.read_postings(&Term::from_field_text(field, &stem), IndexRecordOption::Basic)?;
+                if postings.is_some_and(|mut postings| postings.doc() <= at.doc_id && postings.seek(at.doc_id) == at.doc_id) {
+                    shared.push(word.clone());
+                    break;
+                }
+            }
+        }
+        Ok(shared)
     }
 
-    fn stems<'a>(&self, words: impl Iterator<Item = &'a str>) -> BTreeSet<String> {
-        let text = words.collect::<Vec<_>>().join(" ");
+    /// One for each word, which has no spaces in it.
+    fn stems(&self, words: &[String]) -> Vec<String> {
+        let text = words.join(" ");
         let mut analyzer = self.analyzer.clone();
-        let mut stream = analyzer.token_stream(&text);
-        let mut stems = BTreeSet::new();
-        stream.process(&mut |token| {
-            stems.insert(token.text.clone());
-        });
+        let mut stems = Vec::new();
+        analyzer.token_stream(&text).process(&mut |token| stems.push(token.text.clone()));
         stems
     }
 }

@@ -1,5 +1,6 @@
 use super::*;
 use tribunal_core::library::page::{code_pages, record_pages};
+use tribunal_core::library::question::Question;
 
 fn record(number: u32, title: &str, text: &str) -> Fresh {
     let source = format!("docs/adrs/{number:04}-x.md");
@@ -21,7 +22,7 @@ fn asked(text: &str) -> Question {
 }
 
 fn names(index: &Index, text: &str) -> Vec<String> {
-    index.search(&asked(text), None).unwrap().into_iter().map(|hit| hit.page.name).collect()
+    index.reader.search(&asked(text), None).unwrap().into_iter().map(|hit| hit.page.name).collect()
 }
 
 #[test]
@@ -30,7 +31,7 @@ fn what_was_put_in_is_found() {
     let mut index = Index::open(folder.path(), Kind::Decision).unwrap();
     let done = index.refresh(some(), &[]).unwrap();
     assert_eq!((done.documents, done.added, done.changed, done.removed), (4, 4, 0, 0));
-    let hits = index.search(&asked("retrying with a budget"), None).unwrap();
+    let hits = index.reader.search(&asked("retrying with a budget"), None).unwrap();
     assert_eq!(hits[0].page.name, "ADR-0002");
     assert_eq!(hits[0].words, ["retrying", "budget"]);
     assert!(hits[0].score > 0.5, "{}", hits[0].score);
@@ -74,7 +75,7 @@ fn an_index_that_cannot_be_read_is_made_anew() {
 fn a_page_that_is_put_in_twice_is_there_once() {
     let folder = tempfile::tempdir().unwrap();
     let mut index = Index::open(folder.path(), Kind::Decision).unwrap();
-    index.collection.replace(&[], some().iter().flat_map(|document| &document.pages)).unwrap();
+    index.reader.collection.replace(&[], some().iter().flat_map(|document| &document.pages)).unwrap();
     index.refresh(some(), &[]).unwrap();
     assert_eq!(names(&index, "retry budget"), ["ADR-0002"]);
 }
@@ -83,7 +84,7 @@ fn a_page_that_is_put_in_twice_is_there_once() {
 fn two_writers_do_not_mix() {
     let folder = tempfile::tempdir().unwrap();
     let mut one = Index::open(folder.path(), Kind::Code).unwrap();
-    let writer = one.collection.writer().unwrap();
+    let writer = one.reader.collection.writer().unwrap();
     let fresh = Fresh { source: "a.rs".into(), stamp: "1".into(), pages: code_pages("a.rs", "fn a() {}") };
     assert!(matches!(one.refresh(vec![fresh.clone()], &[]), Err(IndexError::Busy)));
     drop(writer);
@@ -96,21 +97,40 @@ fn meaning_counts_where_there_are_vectors() {
     let folder = tempfile::tempdir().unwrap();
     let mut index = Index::open(folder.path(), Kind::Decision).unwrap();
     index.refresh(some(), &[]).unwrap();
-    let mut vectors = index.vectors("m");
-    let missing = index.without_vector(&vectors).unwrap();
+    assert!(!index.reader.has_all_vectors("m").unwrap());
+    let missing = index.without_vector(&index.reader.vectors("m")).unwrap();
     assert_eq!(missing.len(), 4);
-    for (hash, text) in &missing {
-        let vector = if text.contains("Sessions") { [1.0, 0.0, 0.1] } else { [0.0, 1.0, 0.1] };
-        vectors.put(hash, &vector);
-    }
-    index.keep_vectors(vectors).unwrap();
-    let vectors = index.vectors("m");
-    assert!(index.without_vector(&vectors).unwrap().is_empty());
-    let hits = index.search(&asked("authentication cookie"), Some((&[1.0, 0.0, 0.0], &vectors))).unwrap();
+    let vector = |text: &str| if text.contains("Sessions") { vec![1.0, 0.0, 0.1] } else { vec![0.0, 1.0, 0.1] };
+    let made: BTreeMap<String, Vec<f32>> = missing.iter().map(|(hash, text)| (hash.clone(), vector(text))).collect();
+    // What is made in two parts is there once both are.
+    let (hash, first) = made.first_key_value().unwrap();
+    index.keep_vectors("m", &BTreeMap::from([(hash.clone(), first.clone())])).unwrap();
+    assert!(!index.reader.has_all_vectors("m").unwrap());
+    index.keep_vectors("m", &made).unwrap();
+    let vectors = index.reader.vectors("m");
+    assert!(index.without_vector(&vectors).unwrap().is_empty() && index.reader.has_all_vectors("m").unwrap());
+    let hits = index.reader.search(&asked("authentication cookie"), Some((&[1.0, 0.0, 0.0], &vectors))).unwrap();
     assert_eq!(hits.iter().map(|hit| hit.page.name.as_str()).collect::<Vec<_>>(), ["ADR-0003"]);
-    let alone = index.search(&asked("login session"), None).unwrap()[0].score;
-    let both = index.search(&asked("login session"), Some((&[1.0, 0.0, 0.0], &vectors))).unwrap()[0].score;
+    let alone = index.reader.search(&asked("login session"), None).unwrap()[0].score;
+    let both = index.reader.search(&asked("login session"), Some((&[1.0, 0.0, 0.0], &vectors))).unwrap()[0].score;
     assert!(both > alone);
+    // A page less: its vector goes with it, and nobody is asked for that.
+    index.refresh(Vec::new(), &["docs/adrs/0001-x.md".into()]).unwrap();
+    assert!(!index.reader.has_all_vectors("m").unwrap());
+    index.keep_vectors("m", &BTreeMap::new()).unwrap();
+    assert!(index.reader.has_all_vectors("m").unwrap());
+    assert_eq!(index.reader.vectors("m").len(), 3);
+}
+
+/// The list of documents is not needed to ask, and a collection that is not there has no answers.
+#[test]
+fn who_asks_opens_the_words_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let asked_for = |text: &str| Reader::open(folder.path(), Kind::Decision).unwrap().search(&asked(text), None).unwrap();
+    assert!(asked_for("retry budget").is_empty());
+    Index::open(folder.path(), Kind::Decision).unwrap().refresh(some(), &[]).unwrap();
+    std::fs::write(folder.path().join("decisions/sources.json"), "garbage").unwrap();
+    assert_eq!(asked_for("retry budget")[0].page.name, "ADR-0002");
 }
 
 /// Two processes that looked at the same moment: what each put in is there, once, and is known to be.

@@ -9,7 +9,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
-use tribunal_context::index::{Fresh, Index, IndexError, Refreshed};
+use tribunal_context::index::{Fresh, Index, IndexError, Reader, Refreshed};
 use tribunal_core::library::issue_page::{self, file_name};
 use tribunal_core::library::page::Kind;
 use tribunal_core::library::question::Question;
@@ -109,7 +109,7 @@ impl Library {
             let aside = tempfile::tempdir()?;
             let fresh: Vec<Fresh> = issues.values().filter_map(|issue| live(issue, &tracker)).collect();
             put(aside.path(), Kind::Issue, &fresh, &[])?;
-            Index::open(aside.path(), Kind::Issue)?.search(&question, None)
+            Reader::open(aside.path(), Kind::Issue)?.search(&question, None)
         });
         Ok(Found { hits: hits.await??, notices: Vec::new() })
     }

@@ -4,7 +4,8 @@ use super::{Account, Library, LibraryTrouble};
 use crate::EngineError;
 use crate::effects::ask::Slot;
 use crate::effects::blocking;
-use tribunal_context::index::{Index, IndexError};
+use std::collections::BTreeMap;
+use tribunal_context::index::{Index, IndexError, Reader};
 use tribunal_core::findings::key::sha256_hex;
 use tribunal_core::ids::AgentName;
 use tribunal_core::library::page::Kind;
@@ -63,26 +64,28 @@ impl Library {
     ) -> Result<Result<usize, String>, LibraryTrouble> {
         let (folder, name) = (self.index_folder(account.library), model.to_owned());
         let opened = blocking(move || -> Result<_, IndexError> {
+            if Reader::open(&folder, kind)?.has_all_vectors(&name)? {
+                return Ok(None);
+            }
             let index = Index::open(&folder, kind)?;
-            let vectors = index.vectors(&name);
-            let missing = index.without_vector(&vectors)?;
-            Ok((index, vectors, missing))
+            let missing = index.without_vector(&index.reader.vectors(&name))?;
+            Ok(Some((index, missing)))
         });
-        let (index, mut vectors, missing) = opened.await??;
+        let Some((index, missing)) = opened.await?? else { return Ok(Ok(0)) };
         let mut said = Ok(missing.len());
+        let mut made = BTreeMap::new();
         for batch in missing.chunks(BATCH) {
             let texts = batch.iter().map(|(_, text)| text.chars().take(LONGEST).collect()).collect();
             match self.embed(account, agent, texts).await? {
-                Ok(made) => batch.iter().zip(made).for_each(|((hash, _), vector)| vectors.put(hash, &vector)),
+                Ok(vectors) => made.extend(batch.iter().map(|(hash, _)| hash.clone()).zip(vectors)),
                 Err(why) => {
                     said = Err(why);
                     break;
                 }
             }
         }
-        if !missing.is_empty() {
-            blocking(move || index.keep_vectors(vectors)).await??;
-        }
+        let name = model.to_owned();
+        blocking(move || index.keep_vectors(&name, &made)).await??;
         Ok(said)
     }
 

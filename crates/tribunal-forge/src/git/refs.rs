@@ -114,11 +114,21 @@ impl Repository {
         })
     }
 
+    /// Where what is checked out left this commit's history; nothing where they have none in common.
+    pub fn where_head_left(&self, tip: &Sha) -> Option<Sha> {
+        self.run_text(["merge-base", tip.as_str(), "HEAD"]).ok().filter(|id| !id.is_empty()).map(Sha)
+    }
+
     /// The full name of the branch that changes are made against. Full names, so that a tag cannot stand in for a branch.
     pub fn default_branch(&self) -> Result<String, GitError> {
+        Ok(self.default_tip()?.0)
+    }
+
+    /// The same, and its commit.
+    pub fn default_tip(&self) -> Result<(String, Sha), GitError> {
         let named = ["main", "master", "trunk", "develop"];
         match self.first_branch(&named)? {
-            Some(name) => Ok(name),
+            Some(found) => Ok(found),
             None => {
                 let configured = self.run_text(["config", "--get", "init.defaultBranch"]).unwrap_or_default();
                 let found = if configured.is_empty() { None } else { self.first_branch(&[&configured])? };
@@ -128,32 +138,36 @@ impl Repository {
     }
 
     /// What a remote calls its head, `origin` first; else the first of these names, remote branches before local ones.
-    fn first_branch(&self, names: &[&str]) -> Result<Option<String>, GitError> {
+    fn first_branch(&self, names: &[&str]) -> Result<Option<(String, Sha)>, GitError> {
         let mut patterns = vec!["refs/remotes/*/HEAD".to_owned()];
         for name in names {
             patterns.extend([format!("refs/remotes/*/{name}"), format!("refs/heads/{name}")]);
         }
-        let mut args = vec!["for-each-ref".to_owned(), "--format=%(refname)%00%(symref)".to_owned()];
+        let mut args = vec!["for-each-ref".to_owned(), "--format=%(objectname)%00%(refname)%00%(symref)".to_owned()];
         args.extend(patterns);
         let listed = self.run_text(args)?;
-        let refs: Vec<(&str, &str)> = listed.lines().filter_map(|line| line.split_once('\0')).collect();
+        let parts = |line: &'_ str| -> Option<(String, String, Sha)> {
+            let (id, names) = line.split_once('\0')?;
+            let (name, target) = names.split_once('\0')?;
+            Some((name.to_owned(), target.to_owned(), Sha::from(id)))
+        };
+        let refs: Vec<(String, String, Sha)> = listed.lines().filter_map(parts).collect();
         let remote = |name: &str| name.strip_prefix("refs/remotes/").and_then(|rest| rest.split('/').next()).map(str::to_owned);
-        let mut heads: Vec<_> = refs.iter().filter(|(_, target)| !target.is_empty()).collect();
+        // A remote's head that names a branch which was never fetched is not listed at all.
+        let mut heads: Vec<_> = refs.iter().filter(|(_, target, _)| !target.is_empty()).collect();
         // `origin` first, then `upstream`, then whatever there is.
         let rank = |name: &str| {
             (remote(name).as_deref() != Some("origin"), remote(name).as_deref() != Some("upstream"), name.to_owned())
         };
-        heads.sort_by_key(|(name, _)| rank(name));
-        // A remote's head may name a branch that was never fetched.
-        if let Some((_, target)) = heads.iter().find(|(_, target)| self.commit(target).is_ok()) {
-            return Ok(Some((*target).to_owned()));
+        heads.sort_by_key(|(name, ..)| rank(name));
+        if let Some((_, target, id)) = heads.first() {
+            return Ok(Some((target.clone(), id.clone())));
         }
         for name in names {
-            let mut found: Vec<&str> =
-                refs.iter().map(|(full, _)| *full).filter(|full| full.ends_with(&format!("/{name}"))).collect();
-            found.sort_by_key(|full| (full.starts_with("refs/heads/"), rank(full)));
-            if let Some(full) = found.first() {
-                return Ok(Some((*full).to_owned()));
+            let mut found: Vec<_> = refs.iter().filter(|(full, ..)| full.ends_with(&format!("/{name}"))).collect();
+            found.sort_by_key(|(full, ..)| (full.starts_with("refs/heads/"), rank(full)));
+            if let Some((full, _, id)) = found.first() {
+                return Ok(Some((full.clone(), id.clone())));
             }
         }
         Ok(None)

@@ -14,16 +14,17 @@ pub async fn run(args: &IndexArgs, quiet: bool) -> Result<u8, Situation> {
     let mut kinds = kinds(&args.kind);
     let wants_issues = kinds.contains(&Kind::Issue) && !args.no_issues;
     let here = Here::new(args.module.as_deref(), wants_issues).await?;
-    if here.policy.qmd.is_some() {
-        here.library.tell_external(&here.policy).await.map_err(unusable)?;
-        out::note("The external index of [library.qmd] has read everything anew.");
-        return Ok(exit::DONE);
-    }
     let say = |line: &str| {
         if !quiet {
             out::note(line);
         }
     };
+    here.notices.iter().for_each(|notice| say(notice));
+    if here.policy.qmd.is_some() {
+        here.library.tell_external(&here.policy).await.map_err(unusable)?;
+        out::note("The external index of [library.qmd] has read everything anew.");
+        return Ok(exit::DONE);
+    }
     let mut warned = false;
     if wants_issues {
         match (here.library.sync_issues().await, &here.without_forge) {
@@ -57,7 +58,7 @@ pub async fn run(args: &IndexArgs, quiet: bool) -> Result<u8, Situation> {
                 Ok(made) => vectors.push((*kind, made)),
                 Err(why) => {
                     warned = true;
-                    out::note(&format!("warning: {} have no vectors: {why}", kind.plural()));
+                    out::note(&format!("warning: no vectors for {}: {why}", kind.plural()));
                 }
             }
         }

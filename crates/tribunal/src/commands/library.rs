@@ -4,12 +4,12 @@ use super::review::pull::{AtHand, clone_folder};
 use crate::situation::{Situation, exit};
 use crate::workspace::forge::{Connected, connect_here};
 use crate::workspace::guidance::Guidance;
-use crate::workspace::{self, Person, Setup};
+use crate::workspace::{self, Person};
 use std::sync::Arc;
 use tribunal_core::ids::{RepoPath, RunId};
 use tribunal_core::library::hint::Said;
 use tribunal_core::library::question::Question;
-use tribunal_core::policy::config::{Config, ForgeConfig};
+use tribunal_core::policy::config::{Config, ForgeConfig, Policy};
 use tribunal_core::policy::library::LibraryPolicy;
 use tribunal_core::procedure::order::Lookup;
 use tribunal_core::procedure::review::Request;
@@ -75,8 +75,9 @@ pub struct Here {
     pub repository: Arc<Repository>,
     pub library: Library,
     pub policy: LibraryPolicy,
-    pub setup: Setup,
-    pub run: RunId,
+    in_force: Policy,
+    run: RunId,
+    pub notices: Vec<String>,
     /// Why the forge is not asked.
     pub without_forge: Option<String>,
 }
@@ -86,9 +87,10 @@ impl Here {
         let repository = Arc::new(workspace::discover()?);
         let base = workspace::guidance_base(&repository);
         let guidance = Guidance::in_force(&repository, base.as_ref(), &Person::here())?;
-        let setup = workspace::set_up_with(guidance, None)?;
-        let policy = LibraryPolicy::new(&setup.merged.config, module)
-            .map_err(|problem| Situation::new("bad-config", exit::USAGE, problem))?;
+        // Rules find nothing here, and take longer to read than a question to answer.
+        let (merged, in_force, _) = workspace::policy_with(&guidance, None)?;
+        let policy =
+            LibraryPolicy::new(&merged.config, module).map_err(|problem| Situation::new("bad-config", exit::USAGE, problem))?;
         let ledger = workspace::open_ledger(&workspace::ledger_folder(Some(&repository))).await?;
         let personal: ForgeConfig = workspace::personal_config()?.forge;
         let (connected, without_forge) = match ask_forge {
@@ -99,11 +101,12 @@ impl Here {
             false => (None, None),
         };
         let library = open(connected.as_ref(), Some(&repository), &ledger);
-        Ok(Self { library, policy, setup, run: super::review::run_id(), without_forge, repository })
+        let notices = guidance.notices;
+        Ok(Self { library, policy, in_force, run: super::review::run_id(), notices, without_forge, repository })
     }
 
     pub fn account(&self) -> Account<'_> {
-        Account { run: &self.run, case_id: "library", policy: &self.setup.policy, library: &self.policy }
+        Account { run: &self.run, case_id: "library", policy: &self.in_force, library: &self.policy }
     }
 }
 

@@ -27,6 +27,7 @@ pub async fn run(args: &SearchArgs, quiet: bool) -> Result<u8, Situation> {
             out::note(line);
         }
     };
+    here.notices.iter().for_each(|notice| say(notice));
     if !args.no_refresh && here.policy.qmd.is_none() {
         if ask_forge && let Synced::Failed(why) = here.library.sync_issues().await {
             say(&format!("warning: the issues could not be read ({why}); those that were read before are searched"));

@@ -153,6 +153,29 @@ fn meaning_is_found_where_an_endpoint_makes_vectors() {
     assert_eq!((requests.len(), texts(0), texts(1)), (2, 3, 1));
     let spend = sandbox.tribunal(&["spend", "--by", "agent", "--format", "json"]).ends_with(0).json();
     assert!(spend.to_string().contains("\"e\""), "{spend:#}");
+    // One more is paid for alone; one less is not paid for.
+    sandbox.write("docs/adrs/0004-logs.md", "# Logs are lines\n\n## Decision\n\nEvery log line is one object.\n");
+    sandbox.git(&["rm", "--quiet", "docs/adrs/0001-retries.md"]);
+    sandbox.commit("Another one");
+    let made = |sandbox: &Sandbox| {
+        let index = sandbox.tribunal(&["index", "--kind", "decision", "--format", "json"]).ends_with(0).json();
+        (index[0]["vectors_made"].as_u64().unwrap(), server.requests().len())
+    };
+    assert_eq!((made(&sandbox), made(&sandbox)), ((1, 3), (0, 3)));
+    sandbox.git(&["rm", "--quiet", "docs/adrs/0004-logs.md"]);
+    sandbox.commit("Not that one");
+    assert_eq!(made(&sandbox), (0, 3));
+}
+
+/// A checkout's own configuration counts once it is trusted; until then it is said that it does not.
+#[test]
+fn a_configuration_that_is_not_trusted_is_named() {
+    let sandbox = sandbox();
+    sandbox.write(".tribunal.toml", "[library]\ndecisions = [\"elsewhere\"]\n");
+    for args in [&["index", "--kind", "decision"][..], &["search", "--kind", "decision", "retry", "budget"]] {
+        sandbox.tribunal(args).ends_with(0).says(".tribunal.toml differs from the base and is not trusted here");
+    }
+    assert_eq!(names(&search(&sandbox, &["--kind", "decision", "retry", "budget"])), ["ADR-0001"]);
 }
 
 /// SL-88: an endpoint that fails, or that a budget does not allow, leaves the search by words, and says so.
