@@ -312,7 +312,7 @@ fn copy_all(from: &Path, to: &Path) -> Result<()> {
 
 /// This program itself is not optimised; the measurement runs in a copy that is.
 fn optimised_parse_time(repository: &Path) -> Result<f64> {
-    let output = Command::new("cargo")
+    let output = crate::command("cargo")
         .args(["run", "--release", "--quiet", "-p", "xtask", "--", "parse-time"])
         .arg(repository)
         .current_dir(root())

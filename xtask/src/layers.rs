@@ -4,7 +4,6 @@ use crate::root;
 use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
-use std::process::Command;
 
 /// Crate → the crates of ours it may use.
 const OURS: [(&str, &[&str]); 7] = [
@@ -41,7 +40,8 @@ const IMPURE: [&str; 9] =
     ["std::fs", "std::env::", "std::net", "std::process", "SystemTime", "Instant::now", "HashMap", "HashSet", "std::thread"];
 
 pub fn run() -> Result<()> {
-    let metadata = Command::new("cargo").args(["metadata", "--format-version", "1", "--no-deps"]).current_dir(root()).output()?;
+    let metadata =
+        crate::command("cargo").args(["metadata", "--format-version", "1", "--no-deps"]).current_dir(root()).output()?;
     let metadata: Value = serde_json::from_slice(&metadata.stdout).context("cargo metadata")?;
     let mut wrong = Vec::new();
     let mut edges: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();

@@ -94,11 +94,22 @@ fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).parent().map(PathBuf::from).unwrap_or_default()
 }
 
+/// `cargo run` tells its program by the environment what it is. A cargo that is started in there takes that for news, and builds
+/// crates again whose build looks at it, with everything that depends on them.
+fn command(program: &str) -> Command {
+    let mut command = Command::new(program);
+    let is_told = |name: &str| ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|prefix| name.starts_with(prefix));
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_told)) {
+        command.env_remove(name);
+    }
+    command
+}
+
 /// Runs a program at the root and fails with it.
 fn run(program: &str, args: &[&str]) -> Result<()> {
     eprintln!("\n$ {program} {}", args.join(" "));
     let status =
-        Command::new(program).args(args).current_dir(root()).status().with_context(|| format!("{program} cannot be started"))?;
+        command(program).args(args).current_dir(root()).status().with_context(|| format!("{program} cannot be started"))?;
     if !status.success() {
         bail!("{program} {} ended with {status}", args.join(" "));
     }

@@ -4,7 +4,6 @@ use super::{Figure, median, millis};
 use crate::root;
 use anyhow::{Context as _, Result, bail};
 use std::collections::BTreeSet;
-use std::process::Command;
 use std::time::Instant;
 use tribunal_core::ids::RepoPath;
 use tribunal_core::merge::order::{Candidate, sequence};
@@ -16,7 +15,7 @@ pub fn figures() -> Result<Vec<Figure>> {
 }
 
 fn optimised() -> Result<f64> {
-    let output = Command::new("cargo")
+    let output = crate::command("cargo")
         .args(["run", "--release", "--quiet", "-p", "xtask", "--", "order-time"])
         .current_dir(root())
         .output()?;
