@@ -2,7 +2,7 @@
 
 use super::IndexError;
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use tantivy::collector::TopDocs;
 use tantivy::query::{BooleanQuery, BoostQuery, Occur, Query, TermQuery};
 use tantivy::schema::{Field, IndexRecordOption, STORED, STRING, Schema, TextFieldIndexing, TextOptions, Value as _};
@@ -19,7 +19,6 @@ const MEMORY: usize = 50_000_000;
 const TITLE: f32 = 1.5;
 
 pub struct Collection {
-    folder: PathBuf,
     index: Index,
     fields: Fields,
     analyzer: TextAnalyzer,
@@ -64,7 +63,7 @@ pub fn hash(page: &Page) -> String {
 impl Collection {
     pub fn create(folder: &Path) -> Result<Self, IndexError> {
         let (schema, fields) = schema();
-        Ok(Self::of(folder, Index::create_in_dir(folder, schema)?, fields))
+        Ok(Self::of(Index::create_in_dir(folder, schema)?, fields))
     }
 
     pub fn open(folder: &Path) -> Result<Self, IndexError> {
@@ -73,13 +72,13 @@ impl Collection {
         if index.schema() != schema {
             return Err(TantivyError::SchemaError("it is of another version".into()).into());
         }
-        Ok(Self::of(folder, index, fields))
+        Ok(Self::of(index, fields))
     }
 
-    fn of(folder: &Path, index: Index, fields: Fields) -> Self {
+    fn of(index: Index, fields: Fields) -> Self {
         let analyzer = TextAnalyzer::builder(WhitespaceTokenizer::default()).filter(Stemmer::new(Language::English)).build();
         index.tokenizers().register(ANALYZER, analyzer.clone());
-        Self { folder: folder.to_owned(), index, fields, analyzer }
+        Self { index, fields, analyzer }
     }
 
     /// One at a time, over all processes.
@@ -115,8 +114,9 @@ impl Collection {
     }
 
     /// Another one whenever any page has come or gone.
-    pub fn state(&self) -> std::io::Result<String> {
-        Ok(sha256_hex(&std::fs::read(self.folder.join("meta.json"))?))
+    pub fn state(&self) -> Result<String, IndexError> {
+        let metas = serde_json::to_vec(&self.index.load_metas()?).map_err(std::io::Error::from)?;
+        Ok(sha256_hex(&metas))
     }
 
     /// Pages with any of these words, best first.

@@ -75,8 +75,9 @@ impl Vectors {
 
     pub fn write(&self, folder: &Path, complete_at: &str) -> io::Result<()> {
         let dimensions = u32::try_from(self.dimensions).unwrap_or(0);
-        let header = [MAGIC.as_slice(), format!("{complete_at:STATE$}").as_bytes(), &dimensions.to_le_bytes()].concat();
-        replace(&Self::file(folder, &self.model), &[header, self.records.clone()].concat())
+        let state = format!("{complete_at:STATE$}");
+        let bytes = [MAGIC.as_slice(), state.as_bytes(), &dimensions.to_le_bytes(), &self.records].concat();
+        replace(&Self::file(folder, &self.model), &bytes)
     }
 
     fn size(&self) -> usize {
