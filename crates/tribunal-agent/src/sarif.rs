@@ -175,6 +175,9 @@ fn read(bytes: &[u8]) -> Result<Log, AgentFailure> {
     if log.runs.iter().any(|run| run.invocations.iter().any(|invocation| invocation.execution_successful == Some(false))) {
         return Err(AgentFailure::Failed("the linter says that it did not finish".into()));
     }
+    if log.runs.iter().any(|run| run.tool.driver.name.trim().is_empty()) {
+        return Err(AgentFailure::Failed("its output names no tool, so nobody says that anything was looked at".into()));
+    }
     if log.runs.is_empty() || log.runs.iter().any(|run| run.results.is_none()) {
         // In SARIF, no `results` at all means that the tool did not look.
         return Err(AgentFailure::Failed("the linter gave no results, not even an empty list".into()));
@@ -540,6 +543,9 @@ mod tests {
         let silent = serde_json::json!({ "version": "2.1.0", "runs": [{ "tool": { "driver": { "name": "lint" } } }] });
         assert!(report(&silent).unwrap_err().to_string().contains("no results"));
         assert!(report(&serde_json::json!({ "version": "2.1.0", "runs": [] })).is_err());
+        let nobody =
+            serde_json::json!({ "version": "2.1.0", "runs": [{ "tool": { "driver": { "name": " " } }, "results": [] }] });
+        assert!(report(&nobody).unwrap_err().to_string().contains("no tool"));
         assert!(report(&serde_json::json!("nope")).is_err());
     }
 }

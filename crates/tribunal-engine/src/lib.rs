@@ -8,6 +8,7 @@ pub mod local_book;
 pub mod merging;
 pub mod one_pull;
 pub mod remediate;
+pub mod sarif_file;
 pub mod settle;
 pub mod sweep;
 pub mod verdicts;

@@ -123,6 +123,7 @@ impl Library {
 
     /// Asks every collection of these kinds, best first.
     pub async fn search(&self, account: Account<'_>, question: &Question, kinds: &[Kind]) -> Result<Found, LibraryTrouble> {
+        external::is_trusted(account.library)?;
         if let Some(qmd) = &account.library.qmd {
             return self.ask_external(qmd, account.library, question, kinds).await;
         }

@@ -20,6 +20,13 @@ const EXIT_CODES: &str = "Exit codes:
   75   not yet: try the same command later
   130  interrupted";
 
+const TRUST_HELP: &str = "\
+A repository's configuration can name programs to run, variables and keys to pass on, and hosts to contact. None of it counts until
+you trust it, the base's version included; its seats end as `not-run: not trusted` and the review is incomplete. What you trust is
+recorded by hash in your own state folder, for this repository, and ends with the next change of these values.
+
+In CI, TRIBUNAL_TRUST=base trusts what the base says, and never what the change says.";
+
 /// A panel of independent reviewers for every change.
 #[derive(Debug, Parser)]
 #[command(name = "tribunal", version, about, after_help = EXIT_CODES, max_term_width = 100)]
@@ -143,9 +150,15 @@ pub enum Command {
         #[command(subcommand)]
         command: ConfigCommand,
     },
-    /// Trust this checkout's own configuration, roles and rules where they differ from the base
+    /// Trust what this repository's configuration runs, passes on and contacts, and this checkout's own version of it
+    #[command(after_help = TRUST_HELP)]
     Trust {
-        /// Show the difference and record nothing
+        /// A pull request whose base is to be trusted: a number, owner/name#number or an address. Default: this checkout
+        pull: Option<String>,
+        /// Trust what the base says, and leave alone how this checkout differs from it
+        #[arg(long, conflicts_with = "pull")]
+        base: bool,
+        /// Show it and record nothing
         #[arg(long)]
         dry_run: bool,
         /// Record without asking

@@ -63,7 +63,7 @@ pub fn dispatch(cli: Cli) -> Result<u8, Situation> {
         Command::Agents { command: Some(AgentsCommand::Test { name }), .. } => block_on(agents::test(name)),
         Command::Spend { by, format } => block_on(spend::run(by, format)),
         Command::Config { command: ConfigCommand::Show { format } } => config::show(format),
-        Command::Trust { dry_run, yes } => trust::run(dry_run, yes),
+        Command::Trust { pull, base, dry_run, yes } => block_on(trust::run(pull.as_deref(), base, dry_run, yes)),
         Command::Explain { name } => explain::run(&name),
         Command::Rules { command } => rules::run(command),
         Command::Demo { fleet: true, .. } => demo::fleet(),

@@ -290,7 +290,10 @@ pub const CODES: &[(&str, &str)] = &[
         "Somebody pushed while it was reviewed, or since an interrupted run began. Nothing is posted about a head that is gone, and nothing is green.",
     ),
     ("interrupted", "The run was interrupted. What was done is kept; `tribunal review --resume` goes on."),
-    ("not-trusted", "The checkout's own configuration was shown and not trusted; the base's stays in force."),
+    (
+        "not-trusted",
+        "The repository's configuration names a program, variables, a key or a host, or differs from the base, and you have not trusted it. Nothing of it is run; `tribunal trust` shows it and asks.",
+    ),
     ("already-there", "`tribunal init` found a configuration and left it alone."),
     ("unknown-name", "`tribunal explain` knows no such rule, category, role, priority or code."),
     ("demo-failed", "The demonstration could not be made, or did not find what it planted."),

@@ -4,6 +4,7 @@
 pub mod forge;
 pub mod guidance;
 pub mod target;
+pub mod trust;
 
 use crate::situation::{Situation, exit};
 use guidance::Guidance;
@@ -17,7 +18,6 @@ use tribunal_core::findings::key::sha256_hex;
 use tribunal_core::findings::role::{Role, built_in_roles, merge_roles, parse_role};
 use tribunal_core::ids::{AgentName, RoleName, Sha};
 use tribunal_core::policy::config::{Config, Policy};
-use tribunal_core::policy::keys::held_back;
 use tribunal_core::policy::layers::{Layer, Merged, environment_layer, merge_layers, read_layer};
 use tribunal_core::policy::panel::Player;
 use tribunal_core::procedure::Millis;
@@ -38,7 +38,11 @@ pub struct Person {
 
 impl Person {
     pub fn here() -> Self {
-        let home = std::env::var_os("HOME").or_else(|| std::env::var_os("USERPROFILE")).map(PathBuf::from).unwrap_or_default();
+        // Without a home the folders are nowhere. Never below the current folder: that is a repository's, which must neither be taken
+        // for the person's own configuration nor record trust in itself.
+        let absolute = |home: PathBuf| Some(home).filter(|home| home.is_absolute());
+        let home = std::env::var_os("HOME").map(PathBuf::from).and_then(absolute);
+        let home = home.or_else(|| std::env::home_dir().and_then(absolute)).unwrap_or_else(|| PathBuf::from("/nonexistent"));
         let folder = |variable: &str, usual: &str| {
             std::env::var_os(variable)
                 .map(PathBuf::from)
@@ -174,20 +178,26 @@ pub fn personal_config() -> Result<Config, Situation> {
     Ok(merge_layers(&layers)?.config)
 }
 
-/// The configuration alone, with a repository's guidance at hand.
+/// The configuration alone, with a repository's guidance at hand. Of the repository's file only what the person trusts is in it.
 pub fn merged_with(guidance: &Guidance, flags: Option<Layer>) -> Result<Merged, Situation> {
     let (mut layers, environment) = personal_layers()?;
-    if let Some((source, text)) = guidance.config() {
-        layers.push(read_layer(&source, text)?);
+    let mut ignored = None;
+    if let Some(admitted) = guidance.admitted(&Person::here())? {
+        if !admitted.ignored.is_empty() {
+            let (keys, source) = (admitted.ignored.join(", "), &admitted.layer.source);
+            ignored = Some(format!("Ignored: {keys} of {source}, which counts in your own configuration only."));
+        }
+        layers.push(admitted.layer);
     }
     layers.push(environment);
     layers.extend(flags);
-    Ok(merge_layers(&layers)?)
+    let mut merged = merge_layers(&layers)?;
+    merged.notices.extend(ignored);
+    Ok(merged)
 }
 
 /// The same with roles, and what follows from both.
 pub fn policy_with(guidance: &Guidance, flags: Option<Layer>) -> Result<(Merged, Policy, Vec<Role>), Situation> {
-    let repository_source = guidance.config().map(|(source, _)| source);
     let merged = merged_with(guidance, flags)?;
 
     let added = guidance
@@ -196,14 +206,7 @@ pub fn policy_with(guidance: &Guidance, flags: Option<Layer>) -> Result<(Merged,
         .collect::<Result<Vec<_>, Situation>>()?;
     let roles = merge_roles(built_in_roles()?, added)?;
     let names: Vec<RoleName> = roles.iter().map(|role| role.name.clone()).collect();
-    let mut policy = Policy::new(&merged.config, &names)?;
-    let is_theirs = |name: &str| {
-        repository_source.is_some() && merged.origins.get(name).map(|(source, _)| source) == repository_source.as_ref()
-    };
-    let theirs = policy.agents.iter().filter(|(name, _)| is_theirs(&format!("agents.{name}")));
-    // A repository that trusts itself is no news.
-    let hosts: &[String] = if is_theirs("trusted_hosts") { &[] } else { &merged.config.trusted_hosts };
-    policy.held_back = held_back(theirs, hosts);
+    let policy = Policy::new(&merged.config, &names)?;
     Ok((merged, policy, roles))
 }
 
@@ -213,7 +216,8 @@ pub fn set_up_with(guidance: Guidance, flags: Option<Layer>) -> Result<Setup, Si
     let rules = rules(&guidance, &policy.disabled_rules)?;
     let rules_hash = rules_hash(&guidance);
     let fingerprint = fingerprint(&policy, &roles, &rules_hash);
-    Ok(Setup { merged, policy, roles, rules, notices: guidance.notices, fingerprint, rules_hash })
+    let notices = guidance.notices.into_iter().chain(merged.notices.iter().cloned()).collect();
+    Ok(Setup { merged, policy, roles, rules, notices, fingerprint, rules_hash })
 }
 
 /// The rules of a run that is resumed: those it began with, or none at all.

@@ -28,5 +28,6 @@ mod cli {
     mod spec;
     mod targets;
     mod trust;
+    mod trust_values;
     mod two_copies;
 }

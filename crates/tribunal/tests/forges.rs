@@ -18,6 +18,7 @@ mod forges {
                 a_force_push,
                 one_line,
                 the_base_configures,
+                a_base_is_trusted_first,
                 a_receipt_is_posted_elsewhere,
                 a_dry_run_posts_nothing,
                 odd_pull_requests,
@@ -99,6 +100,7 @@ mod forges {
     mod story;
     mod sweeps;
     mod town;
+    mod trusting;
 
     /// All that is told on each forge.
     mod stories {
@@ -121,5 +123,6 @@ mod forges {
         pub use super::sweeps::questions::*;
         pub use super::sweeps::records::*;
         pub use super::sweeps::turns::*;
+        pub use super::trusting::*;
     }
 }

@@ -30,7 +30,7 @@ pub fn worst_case(agent: &AgentConfig, input: u64) -> Usage {
             let turns = u64::from(config.max_turns.unwrap_or(DEFAULT_TURNS)).min(RECKONED_TURNS);
             Usage { input: (input + CLI_PREAMBLE) * turns, output: DEFAULT_OUTPUT, ..Usage::default() }
         }
-        Means::Rules | Means::Command | Means::Sarif => Usage::default(),
+        Means::Rules | Means::Command | Means::Sarif | Means::NotTrusted => Usage::default(),
     }
 }
 
@@ -41,7 +41,7 @@ pub fn room(agent: &AgentConfig, fixed: u64) -> u64 {
             (config.context_tokens.unwrap_or(DEFAULT_WINDOW), config.max_output_tokens.unwrap_or(DEFAULT_OUTPUT))
         }
         Means::Cli(_, config) => (config.context_tokens.unwrap_or(DEFAULT_CLI_WINDOW), DEFAULT_OUTPUT),
-        Means::Rules | Means::Command | Means::Sarif => (DEFAULT_WINDOW, DEFAULT_OUTPUT),
+        Means::Rules | Means::Command | Means::Sarif | Means::NotTrusted => (DEFAULT_WINDOW, DEFAULT_OUTPUT),
     };
     let left = window.saturating_sub(output.min(window / 4)).saturating_sub(fixed + RESERVE);
     // A third of the part may come on top as context.

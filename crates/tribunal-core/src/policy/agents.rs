@@ -19,9 +19,13 @@ pub enum AgentConfig {
         /// Seconds until it is killed. Default 300.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         timeout_seconds: Option<u64>,
-        /// Variables passed on from the environment. Default: only PATH, HOME replaced, LANG.
+        /// Variables passed on from the environment. Default: only PATH, HOME replaced, LANG. Tokens of forges and keys of models are
+        /// refused.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         env: Vec<String>,
+        /// The variable that holds the key of its own model, passed on to it under the same name: `{ env = "NAME" }`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        key: Option<KeySource>,
         /// May it open network connections? Default true: a model is usually elsewhere.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         network: Option<bool>,
@@ -66,6 +70,17 @@ pub enum AgentConfig {
     Copilot(CliConfig),
     /// Edits files and answers nothing else: it can fix, not review.
     Aider(CliConfig),
+    /// An agent of a repository's file that the person has not trusted. It holds nothing that could be run, and no file can name it.
+    #[schemars(skip)]
+    NotTrusted(NotTrustedAgent),
+}
+
+/// What is left of an agent that is not trusted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NotTrustedAgent {
+    /// What is wrong, and the command that trusts it.
+    pub why: String,
 }
 
 /// A model over HTTP.
@@ -141,6 +156,16 @@ pub enum KeySource {
     Command(Vec<String>),
     /// An entry of the system's keyring, under the service `tribunal`.
     Keyring(String),
+}
+
+impl KeySource {
+    /// The variable that holds it, if one does.
+    pub fn variable(&self) -> Option<&str> {
+        match self {
+            KeySource::Env(name) => Some(name),
+            KeySource::Command(_) | KeySource::Keyring(_) => None,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -232,6 +257,8 @@ pub enum Means<'a> {
     Sarif,
     Model(Wire, &'a ModelConfig),
     Cli(Cli, &'a CliConfig),
+    /// It is not asked.
+    NotTrusted,
 }
 
 impl AgentConfig {
@@ -250,6 +277,7 @@ impl AgentConfig {
             AgentConfig::Opencode(cli) => Means::Cli(Cli::Opencode, cli),
             AgentConfig::Copilot(cli) => Means::Cli(Cli::Copilot, cli),
             AgentConfig::Aider(cli) => Means::Cli(Cli::Aider, cli),
+            AgentConfig::NotTrusted(_) => Means::NotTrusted,
         }
     }
 
@@ -264,6 +292,23 @@ impl AgentConfig {
             Means::Model(Wire::Gemini, _) => "gemini",
             Means::Cli(Cli::Gemini, _) => "gemini-cli",
             Means::Cli(cli, _) => cli.program(),
+            Means::NotTrusted => super::admission::NOT_TRUSTED_KIND,
+        }
+    }
+
+    /// Why it is not asked, if the person has not trusted it.
+    pub fn not_trusted(&self) -> Option<&str> {
+        match self {
+            AgentConfig::NotTrusted(stub) => Some(&stub.why),
+            _ => None,
+        }
+    }
+
+    /// The key that a `command` agent calls its own.
+    pub fn own_key(&self) -> Option<&KeySource> {
+        match self {
+            AgentConfig::Command { key, .. } => key.as_ref(),
+            _ => None,
         }
     }
 
@@ -271,13 +316,19 @@ impl AgentConfig {
         match self.means() {
             Means::Model(_, config) => Some(&config.model),
             Means::Cli(_, config) => Some(&config.model),
-            Means::Rules | Means::Command | Means::Sarif => None,
+            Means::Rules | Means::Command | Means::Sarif | Means::NotTrusted => None,
         }
     }
 
     pub fn check(&self) -> Result<(), String> {
         match self {
-            AgentConfig::Command { command, .. } => check_program(command),
+            AgentConfig::Command { key: Some(KeySource::Command(_) | KeySource::Keyring(_)), .. } => {
+                Err("`key` of a command names the variable that holds it: { env = \"NAME\" }".into())
+            }
+            AgentConfig::Command { command, key, .. } => {
+                check_key(key.as_ref(), None)?;
+                check_program(command)
+            }
             AgentConfig::Sarif { file: None, command: None, .. } => Err("needs a `file` to read or a `command` to run".into()),
             AgentConfig::Sarif { file: Some(_), command: Some(_), .. } => Err("has both `file` and `command`; keep one".into()),
             AgentConfig::Sarif { command: Some(command), .. } => check_program(command),
@@ -301,7 +352,7 @@ impl AgentConfig {
                     }
                     check_common(&cli.model, cli.base_url.as_deref(), cli.key.as_ref(), &cli.clocks)
                 }
-                Means::Rules | Means::Command | Means::Sarif => Ok(()),
+                Means::Rules | Means::Command | Means::Sarif | Means::NotTrusted => Ok(()),
             },
         }
     }
@@ -323,12 +374,20 @@ fn check_common(model: &str, base_url: Option<&str>, key: Option<&KeySource>, cl
     if let Some(problem) = clocks.problem() {
         return Err(problem.into());
     }
+    check_key(key, base_url)
+}
+
+fn check_key(key: Option<&KeySource>, base_url: Option<&str>) -> Result<(), String> {
     match key {
         Some(KeySource::Env(name)) if looks_like_a_secret(name) => {
             Err("`key.env` must be the name of a variable, and this looks like the key itself; take it out of the file".into())
         }
         Some(KeySource::Command(command)) => check_program(command),
-        Some(KeySource::Env(_) | KeySource::Keyring(_)) | None => Ok(()),
+        Some(KeySource::Env(name)) => match super::passed_variables::refused_key(name, base_url) {
+            Some(why) => Err(format!("`key.env` names `{name}`, which is no key of this agent: {why}")),
+            None => Ok(()),
+        },
+        Some(KeySource::Keyring(_)) | None => Ok(()),
     }
 }
 

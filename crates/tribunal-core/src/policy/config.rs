@@ -28,9 +28,9 @@ pub struct Config {
     /// For editors that read schemas from a key.
     #[serde(rename = "$schema", default, skip_serializing_if = "Option::is_none")]
     pub schema: Option<String>,
-    /// Hosts that a repository's own configuration may send your keys to. Only counts in your own configuration.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub trusted_hosts: Vec<String>,
+    /// What a repository's file names and the person has not trusted: the key, and why it does not count. Never read from a file.
+    #[serde(skip)]
+    pub not_trusted: BTreeMap<String, String>,
     #[serde(default)]
     pub review: ReviewConfig,
     #[serde(default)]
@@ -157,8 +157,6 @@ pub struct Policy {
     pub budget: Budget,
     /// Prices of the configured models, where they are known.
     pub prices: BTreeMap<AgentName, Price>,
-    /// Agents that are not given their key, and why ([`super::keys`]).
-    pub held_back: BTreeMap<AgentName, String>,
 }
 
 pub const DEFAULT_MAX_BYTES: u64 = 20 * 1024 * 1024;
@@ -190,6 +188,11 @@ impl Policy {
         let caps = Caps::default();
         let mut agents = config.agents.clone();
         agents.entry(RULES_AGENT.into()).or_insert(AgentConfig::Rules {});
+        // Where the rules are asked for by name, nobody else may answer.
+        if !matches!(agents[&AgentName::from(RULES_AGENT)].means(), Means::Rules | Means::NotTrusted) {
+            let problem = "this name is the built-in rules'; give the agent another one".to_owned();
+            return Err(PolicyError::Agent { agent: RULES_AGENT.into(), problem });
+        }
         for (name, agent) in &agents {
             agent.check().map_err(|problem| PolicyError::Agent { agent: name.clone(), problem })?;
         }
@@ -219,7 +222,6 @@ impl Policy {
             publish: config.publish.policy(),
             trust: config.trust.policy(),
             budget: config.budget.budget().map_err(PolicyError::Budget)?,
-            held_back: BTreeMap::new(),
         };
         crate::plan::files::FileRules::new(&policy.skip, &policy.review).map_err(PolicyError::Files)?;
         Ok(policy)
@@ -267,7 +269,8 @@ fn check_verifier(verify: &VerifyConfig, agents: &BTreeMap<AgentName, AgentConfi
         return Err(PolicyError::UnknownVerifier(verify.agent.clone()));
     };
     match agent.means() {
-        Means::Model(..) | Means::Cli(..) => Ok(()),
+        // One that is not trusted is not asked, and the review is incomplete.
+        Means::Model(..) | Means::Cli(..) | Means::NotTrusted => Ok(()),
         Means::Rules | Means::Sarif | Means::Command => Err(PolicyError::Verifier {
             agent: verify.agent.clone(),
             problem: format!("a `{}` agent cannot argue; name a model or an agent CLI", agent.kind()),
@@ -284,7 +287,7 @@ fn prices(agents: &BTreeMap<AgentName, AgentConfig>, configured: &BTreeMap<Strin
             let (own, model) = match agent.means() {
                 Means::Model(_, config) => (config.price, &config.model),
                 Means::Cli(_, config) => (config.price, &config.model),
-                Means::Rules | Means::Command | Means::Sarif => return None,
+                Means::Rules | Means::Command | Means::Sarif | Means::NotTrusted => return None,
             };
             Some((name.clone(), own.or_else(|| configured.find(model)).or_else(|| built_in.find(model))?))
         })
@@ -339,6 +342,9 @@ mod tests {
             ("[panel.verify]\nagent = 'rules'", "cannot argue"),
             ("[panel.verify]\nagent = 'gone'", "no [agents.gone]"),
             ("[budget]\nrun_usd = -1.0", "no amount"),
+            ("[agents.rules]\nkind = 'command'\ncommand = ['x']", "another one"),
+            ("[agents.x]\nkind = 'openai'\nmodel = 'x'\nkey = { env = 'GITHUB_TOKEN' }", "token for a forge"),
+            ("[agents.x]\nkind = 'command'\ncommand = ['x']\nkey = { keyring = 'y' }", "names the variable"),
         ] {
             let error = policy(&format!("{MODEL}{text}")).unwrap_err();
             assert!(error.contains(words), "{text}: {error}");

@@ -1,7 +1,10 @@
 //! Several sources, one configuration: each layer is checked by itself, so that an error points at its own line; then the later
 //! one wins, key by key, and the winner's source is remembered for `tribunal config show`.
 
+use super::admission::{NOT_TRUSTED_KIND, NotTrusted, leaves, line_of, strings};
 use super::config::Config;
+use super::key_class::{KeyClass, class_of};
+use super::passed_variables::{check_passed_variables, refused_variable};
 use std::collections::BTreeMap;
 use toml::{Table, Value};
 
@@ -11,6 +14,8 @@ pub struct Layer {
     /// As a person would name it: a path, `environment`, `flags`.
     pub source: String,
     pub table: Table,
+    /// What the person did not trust and [`super::admission`] took out.
+    pub not_trusted: Vec<NotTrusted>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,7 +38,8 @@ impl std::fmt::Display for LayerError {
 
 impl std::error::Error for LayerError {}
 
-/// Reads one file. Unknown keys and wrong types are refused here, with the line and, where one is near, the key that was meant.
+/// Reads one file of the person's own, or the part of another one that needs no trust ([`super::admission`]). Unknown keys, wrong types
+/// and variables that no agent may be given are refused here, with the line and, where one is near, the key that was meant.
 pub fn read_layer(source: &str, text: &str) -> Result<Layer, LayerError> {
     let fail = |error: toml::de::Error| {
         let problem = error.message().to_owned();
@@ -46,7 +52,40 @@ pub fn read_layer(source: &str, text: &str) -> Result<Layer, LayerError> {
     };
     let _: Config = toml::from_str(text).map_err(fail)?;
     let table: Table = toml::from_str(text).map_err(fail)?;
-    Ok(Layer { source: source.to_owned(), table })
+    check_leaves(source, text, &table)?;
+    Ok(Layer { source: source.to_owned(), table, not_trusted: Vec::new() })
+}
+
+fn check_leaves(source: &str, text: &str, table: &Table) -> Result<(), LayerError> {
+    for leaf in leaves(table) {
+        let fail = |value: &str, problem: String, help: &str| LayerError {
+            source: source.to_owned(),
+            line: line_of(text, value),
+            problem,
+            help: Some(help.to_owned()),
+        };
+        let key = leaf.path.join(".");
+        if leaf.path.len() == 3
+            && leaf.path[0] == "agents"
+            && leaf.value.as_str() == Some(NOT_TRUSTED_KIND)
+            && key.ends_with(".kind")
+        {
+            return Err(fail(
+                NOT_TRUSTED_KIND,
+                format!("{key}: unknown kind `{NOT_TRUSTED_KIND}`"),
+                "docs/agents.md lists the kinds",
+            ));
+        }
+        if class_of(&leaf.path) == KeyClass::Variable {
+            for name in strings(&leaf.value) {
+                if let Some(why) = refused_variable(name) {
+                    let problem = format!("{key} names `{name}`, which is passed on to no agent: {why}");
+                    return Err(fail(name, problem, "take it out of the list"));
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 /// serde says ``unknown field `x`, expected one of `a`, `b` ``; the nearest of those is what was meant.
@@ -125,6 +164,8 @@ pub struct Merged {
     pub config: Config,
     /// Dotted key → the source whose value won, and the value.
     pub origins: BTreeMap<String, (String, Value)>,
+    /// What a reader should know before anything is said: what does not count, and how it would.
+    pub notices: Vec<String>,
 }
 
 pub fn merge_layers(layers: &[Layer]) -> Result<Merged, LayerError> {
@@ -133,8 +174,43 @@ pub fn merge_layers(layers: &[Layer]) -> Result<Merged, LayerError> {
     for layer in layers {
         overlay(&mut table, &layer.table, "", &layer.source, &mut origins);
     }
-    let config = Config::deserialize_table(table)?;
-    Ok(Merged { config, origins })
+    let mut config = Config::deserialize_table(table)?;
+    check_passed_variables(&config).map_err(|problem| LayerError {
+        source: "configuration".into(),
+        line: None,
+        problem,
+        help: None,
+    })?;
+    let mut notices = Vec::new();
+    for (number, layer) in layers.iter().enumerate() {
+        // Whoever sets the same thing above speaks for the person.
+        let above = &layers[number + 1..];
+        let stands = |refused: &&NotTrusted| !above.iter().any(|layer| has(&layer.table, refused.item.path()));
+        let refused: Vec<&NotTrusted> = layer.not_trusted.iter().filter(stands).collect();
+        for NotTrusted { item, why, .. } in &refused {
+            config.not_trusted.insert(item.name(), why.clone());
+            let shown = Value::String(format!("(not in force) {}", item.lines().join(", ")));
+            origins.insert(item.name(), (format!("{}, not trusted", layer.source), shown));
+        }
+        if let Some(first) = refused.first() {
+            let names: Vec<String> = refused.iter().map(|refused| refused.item.name()).collect();
+            notices.push(format!(
+                "Not trusted, and so not in force: {} of {}. It names programs, variables, keys or hosts; look at it and trust it with: {}",
+                names.join(", "),
+                layer.source,
+                first.remedy
+            ));
+        }
+    }
+    Ok(Merged { config, origins, notices })
+}
+
+fn has(table: &Table, path: &[String]) -> bool {
+    match path {
+        [] => false,
+        [last] => table.contains_key(last),
+        [first, rest @ ..] => table.get(first).and_then(Value::as_table).is_some_and(|inner| has(inner, rest)),
+    }
 }
 
 fn overlay(into: &mut Table, from: &Table, prefix: &str, source: &str, origins: &mut BTreeMap<String, (String, Value)>) {

@@ -81,6 +81,9 @@ pub struct LibraryPolicy {
     pub limit: usize,
     pub embeddings: Option<AgentName>,
     pub qmd: Option<QmdConfig>,
+    /// Why the external index that the repository asks for does not count. Nothing is looked up elsewhere in its place (SL-43).
+    #[serde(default)]
+    pub qmd_not_trusted: Option<String>,
 }
 
 pub const MIN_SCORE: f64 = 0.4;
@@ -123,6 +126,7 @@ impl LibraryPolicy {
             limit: library.limit.unwrap_or(LIMIT),
             embeddings: library.embeddings.clone(),
             qmd: library.qmd.clone(),
+            qmd_not_trusted: config.not_trusted.get("library.qmd").cloned(),
         })
     }
 
@@ -154,7 +158,8 @@ fn check_embeddings(name: &AgentName, agents: &BTreeMap<AgentName, AgentConfig>)
         return Err(format!("[library] embeddings names `{name}`, but there is no [agents.{name}]"));
     };
     match agent.means() {
-        Means::Model(Wire::Openai | Wire::OpenaiChat, _) => Ok(()),
+        // One that is not trusted is not asked; what is looked up by words alone is looked up.
+        Means::Model(Wire::Openai | Wire::OpenaiChat, _) | Means::NotTrusted => Ok(()),
         Means::Model(..) | Means::Cli(..) | Means::Rules | Means::Sarif | Means::Command => Err(format!(
             "[library] embeddings names `{name}`, which is of kind `{}`; vectors are asked for in OpenAI's way: kind `openai-chat`",
             agent.kind()

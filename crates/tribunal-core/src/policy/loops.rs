@@ -1,6 +1,7 @@
 //! `[wait]`, `[fix]`, `[validate]`, `[identity]`, `[watch]` and `[respond]`: how feedback is waited for and remedied. Every loop is
 //! bounded before it starts (design rule 10).
 
+use super::admission::is_inside;
 use super::config::{Config, RULES_AGENT};
 use super::span::Span;
 use crate::ids::{AgentName, RepoPath};
@@ -201,6 +202,9 @@ pub struct LoopPolicy {
     pub assessor: AgentName,
     pub checker: Option<AgentName>,
     pub validate: Vec<String>,
+    /// Why the repository's commands do not count. Then nothing is pushed: a fix that was not validated is none.
+    #[serde(default)]
+    pub validate_not_trusted: Option<String>,
     pub validate_timeout: Span,
     pub bots: BTreeMap<String, String>,
     /// Files of linters' results. In the configuration they are named from the top of the checkout; here as they are opened.
@@ -239,7 +243,7 @@ impl LoopPolicy {
         if config.fix.check.as_ref() == Some(&assessor) && assessor.as_str() != RULES_AGENT {
             return Err(format!("[fix] check: `{assessor}` cannot check its own assessment; name another agent"));
         }
-        if let Some(file) = own.sarif.iter().find(|file| !is_inside(file)) {
+        if let Some(file) = own.sarif.iter().find(|file| file.is_empty() || !is_inside(file)) {
             return Err(format!("[{}] sarif: `{file}` is no file of the checkout", kind.word()));
         }
         let record = config.fix.record.as_deref().map_or_else(usual_record, RepoPath::from);
@@ -278,6 +282,7 @@ impl LoopPolicy {
             assessor,
             checker: config.fix.check.clone(),
             validate: config.validate.commands.clone(),
+            validate_not_trusted: config.not_trusted.get("validate.commands").cloned(),
             validate_timeout: config.validate.timeout.unwrap_or(Span::seconds(600)),
             bots: config.identity.bots.clone(),
             sarif: own.sarif.clone(),
@@ -294,14 +299,6 @@ impl LoopPolicy {
         self.fix.max_files = config.fix.max_files.unwrap_or(20);
         self
     }
-}
-
-/// Is it named from the top of the checkout, and below it? A repository's file names no other on whose machine it is read.
-fn is_inside(file: &str) -> bool {
-    !file.is_empty()
-        && !file.starts_with(['/', '\\', '~'])
-        && !file.contains(':')
-        && file.split(['/', '\\']).all(|part| part != "..")
 }
 
 /// What differs between the loops unless somebody says otherwise (CF-3, CF-5, CF-6, CF-22).

@@ -106,7 +106,8 @@ impl TrustPolicy {
     /// program run unconfined on a fork's change.
     pub fn withheld(&self, means: &Means<'_>, of: Author, is_confined: bool) -> Option<String> {
         let needs = match means {
-            Means::Rules => return None,
+            // One that is not trusted is not asked by anybody.
+            Means::Rules | Means::NotTrusted => return None,
             Means::Model(..) => Reach::Models,
             Means::Cli(..) | Means::Command | Means::Sarif => Reach::All,
         };

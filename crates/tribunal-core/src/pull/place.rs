@@ -84,6 +84,19 @@ impl Place {
     }
 }
 
+impl Place {
+    /// As a person would type it anywhere: its address in the browser, or the number alone where there is no server.
+    pub fn address(&self) -> String {
+        let Project { origin, path } = &self.project;
+        match self.kind {
+            ForgeKind::Local => self.number.to_string(),
+            ForgeKind::GitHub => format!("{origin}/{path}/pull/{}", self.number),
+            ForgeKind::GitLab => format!("{origin}/{path}/-/merge_requests/{}", self.number),
+            ForgeKind::Gitea | ForgeKind::Forgejo => format!("{origin}/{path}/pulls/{}", self.number),
+        }
+    }
+}
+
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = if self.kind == ForgeKind::GitLab { '!' } else { '#' };
@@ -218,6 +231,20 @@ mod tests {
 
     fn asked(text: &str) -> Option<Asked> {
         text.parse().ok()
+    }
+
+    #[test]
+    fn an_address_is_read_back() {
+        let project = Project { origin: "https://git.example.org".into(), path: "acme/shop".into() };
+        for kind in [ForgeKind::GitHub, ForgeKind::GitLab, ForgeKind::Gitea, ForgeKind::Forgejo] {
+            let place = Place { kind, project: project.clone(), number: 7 };
+            let Some(Asked::Address { project: read, number: 7, .. }) = asked(&place.address()) else { panic!("{kind:?}") };
+            assert_eq!(read, project);
+        }
+        assert_eq!(
+            asked(&Place { kind: ForgeKind::Local, project: Project::local(), number: 7 }.address()),
+            Some(Asked::Number(7))
+        );
     }
 
     #[test]

@@ -118,6 +118,10 @@ pub enum SeatState {
     Withheld {
         reason: String,
     },
+    /// The repository's file names it, and the person who runs this has not trusted that.
+    NotTrusted {
+        reason: String,
+    },
 }
 
 impl SeatState {
@@ -142,6 +146,7 @@ impl SeatState {
             SeatState::Unavailable { reason, retry_after: None } => Some(reason.clone()),
             SeatState::OverBudget { reason } => Some(format!("the budget stopped it: {reason}")),
             SeatState::Withheld { reason } => Some(format!("was not asked: {reason}")),
+            SeatState::NotTrusted { reason } => Some(format!("not-run: {reason}")),
         }
     }
 }

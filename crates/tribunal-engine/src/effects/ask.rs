@@ -101,8 +101,9 @@ impl Agents {
         let Some(agent) = policy.agents.get(slot.agent) else {
             return failed(format!("there is no [agents.{}]", slot.agent));
         };
-        if let Some(problem) = policy.held_back.get(slot.agent) {
-            return failed(problem.clone());
+        if let Some(why) = agent.not_trusted() {
+            let state = SeatState::NotTrusted { reason: why.to_owned() };
+            return Ok(Outcome { said: Err(state), spend: Spend::default() });
         }
         let key = match self.key(slot.agent, agent).await {
             Ok(key) => key,

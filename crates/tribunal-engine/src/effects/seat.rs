@@ -3,6 +3,7 @@
 use super::Effects;
 use super::given::plan;
 use super::thinking::role;
+use crate::sarif_file;
 use crate::{EngineError, Progress};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -23,7 +24,7 @@ use tribunal_core::findings::window::Window;
 use tribunal_core::ids::{CategoryCode, RepoPath};
 use tribunal_core::plan::files::Disposition;
 use tribunal_core::plan::panel::Seat;
-use tribunal_core::policy::agents::{AgentConfig, Means};
+use tribunal_core::policy::agents::{AgentConfig, KeySource, Means};
 use tribunal_core::procedure::review::{Input, Plan, SeatAnswer, Spend, State, Target};
 use tribunal_core::report::receipt::{Cost, Reading, RulesDepth, SeatState};
 
@@ -34,7 +35,7 @@ impl Effects {
         (self.listener)(Progress::SeatStarted(seat.clone()));
         let cost = match state.request.policy.agents.get(&seat.agent).map(AgentConfig::means) {
             Some(Means::Command) => Cost::Unknown,
-            Some(Means::Rules | Means::Sarif | Means::Model(..) | Means::Cli(..)) | None => Cost::Free,
+            Some(Means::Rules | Means::Sarif | Means::Model(..) | Means::Cli(..) | Means::NotTrusted) | None => Cost::Free,
         };
         let answer = self.play(&seat, state, patch, cost).unwrap_or_else(|failure| {
             let state = match failure {
@@ -66,8 +67,11 @@ impl Effects {
         let view = View { plan, change: given.change(), in_scope };
         let (report, depths) = match agent {
             AgentConfig::Rules {} => self.play_rules(role, &view)?,
-            AgentConfig::Command { command, timeout_seconds, env, network } => {
-                let agent = CommandAgent { command, timeout: *timeout_seconds, env, network: network.unwrap_or(true) };
+            AgentConfig::Command { command, timeout_seconds, env, key, network } => {
+                // Its own key is passed on under its own name; the configuration refuses every other key there.
+                let mut env = env.clone();
+                env.extend(key.iter().filter_map(KeySource::variable).map(str::to_owned));
+                let agent = CommandAgent { command, timeout: *timeout_seconds, env: &env, network: network.unwrap_or(true) };
                 let scratch = scratch()?;
                 let brief = given.assignment(state, plan).brief(role);
                 (agent.review(&brief, scratch.path())?, BTreeMap::new())
@@ -76,12 +80,11 @@ impl Effects {
                 let agent = SarifAgent { category: category.as_deref(), categories };
                 let (bytes, root) = match (file, command) {
                     (Some(file), _) => {
-                        let top =
-                            self.repository.as_ref().and_then(|repository| repository.work_tree.clone()).unwrap_or_default();
-                        let path = top.join(file);
-                        let bytes = std::fs::read(&path)
-                            .map_err(|error| failed(&format!("{} cannot be read: {error}", path.display())))?;
-                        (bytes, top)
+                        let target = match &state.request.target {
+                            Target::Trees { head, .. } => self.repository.as_deref().map(|repository| (repository, head)),
+                            Target::Patch { .. } => None,
+                        };
+                        sarif_file::read(file, target).map_err(AgentFailure::Failed)?
                     }
                     (None, Some(command)) => {
                         let Target::Trees { head, .. } = &state.request.target else {
@@ -99,6 +102,7 @@ impl Effects {
                 };
                 (agent.report(role, &bytes, given.change(), Some(&root))?, BTreeMap::new())
             }
+            AgentConfig::NotTrusted(stub) => return Err(AgentFailure::Failed(format!("not-run: {}", stub.why))),
             _ => return Err(AgentFailure::Failed(format!("a `{}` agent is not played here", agent.kind()))),
         };
         let outlines = outlines(&report, given.change());

@@ -52,6 +52,7 @@ impl Library {
 
     /// SL-43, SL-88: it answers, and has the collections of this repository.
     pub async fn check_external(&self, library: &LibraryPolicy) -> Result<(), LibraryTrouble> {
+        is_trusted(library)?;
         let Some(qmd) = &library.qmd else { return Ok(()) };
         let listed = match self.type_in(qmd, &["collection".into(), "list".into()]).await? {
             Ok(listed) => listed,
@@ -69,6 +70,7 @@ impl Library {
 
     /// SL-69: told to read everything anew.
     pub async fn tell_external(&self, library: &LibraryPolicy) -> Result<(), LibraryTrouble> {
+        is_trusted(library)?;
         let Some(qmd) = &library.qmd else { return Ok(()) };
         match self.type_in(qmd, &["update".into()]).await? {
             Ok(_) => {
@@ -134,6 +136,14 @@ impl Library {
             Err(AgentFailure::TimedOut { .. }) => Err(Silence::Late),
             Err(failure) => Err(Silence::Failed(failure.to_string())),
         })
+    }
+}
+
+/// SL-43: without the index that was asked for nothing is looked up, also where it may not be asked.
+pub(super) fn is_trusted(library: &LibraryPolicy) -> Result<(), LibraryTrouble> {
+    match &library.qmd_not_trusted {
+        None => Ok(()),
+        Some(why) => Err(LibraryTrouble::External { command: "qmd".to_owned(), problem: why.clone() }),
     }
 }
 

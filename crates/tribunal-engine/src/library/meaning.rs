@@ -105,6 +105,6 @@ impl Library {
 pub fn model_of(account: Account<'_>, agent: &AgentName) -> Option<String> {
     match account.policy.agents.get(agent).map(AgentConfig::means) {
         Some(Means::Model(_, config)) => Some(format!("{} {}", config.base_url.as_deref().unwrap_or_default(), config.model)),
-        Some(Means::Cli(..) | Means::Rules | Means::Sarif | Means::Command) | None => None,
+        Some(Means::Cli(..) | Means::Rules | Means::Sarif | Means::Command | Means::NotTrusted) | None => None,
     }
 }

@@ -2,6 +2,7 @@
 
 use super::Remedies;
 use crate::Progress;
+use crate::sarif_file::MAX_BYTES;
 use std::fs::Metadata;
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
@@ -17,8 +18,6 @@ use tribunal_forge::git::Repository;
 
 /// A linter that writes its file anew leaves half of one there for a moment.
 const PAUSES: [u64; 4] = [100, 300, 1_000, 0];
-/// More than any linter has to say.
-const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Reads one file; what is wrong with it is said in words that name it.
 pub fn read_file(name: &str) -> Result<LintFile, String> {

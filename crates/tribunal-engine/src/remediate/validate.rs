@@ -15,6 +15,9 @@ const TAIL: usize = 2_000;
 
 impl Remedies {
     pub(super) async fn validate(&self, state: &State, tip: Sha) -> Result<Input, EngineError> {
+        if let Some(why) = state.request.loops.validate_not_trusted.clone() {
+            return Ok(Input::Validated(Validation::CannotRun { command: "[validate] commands".to_owned(), why }));
+        }
         let commands = state.request.loops.validate.clone();
         if commands.is_empty() {
             return Ok(Input::Validated(Validation::NotRun));

@@ -115,7 +115,7 @@ fn responded(said: Result<Box<Responded>, Trouble>, effort: Effort) -> Outcome {
 /// Rules and linters have nothing to defend: they say the same thing whoever asks (CF-27).
 fn thinks(request: &Request, agent: &AgentName) -> bool {
     match request.policy.agents.get(agent).map(AgentConfig::means) {
-        Some(Means::Rules | Means::Sarif) => false,
+        Some(Means::Rules | Means::Sarif | Means::NotTrusted) => false,
         Some(Means::Command | Means::Model(..) | Means::Cli(..)) => true,
         None => agent.as_str() != RULES_AGENT,
     }

@@ -195,6 +195,13 @@ impl Repository {
             .collect()
     }
 
+    /// Every path of the index: what git tracks in the work tree.
+    pub fn index_paths(&self) -> Result<Vec<RepoPath>, GitError> {
+        let listed = self.run(["ls-files", "-z", "--cached"])?;
+        let paths = listed.split(|byte| *byte == 0).filter(|path| !path.is_empty());
+        Ok(paths.map(|path| RepoPath(tribunal_core::diff::parse::text_of(path))).collect())
+    }
+
     /// Every path of a tree; used to tell whether a repository has tests at all.
     pub fn all_paths(&self, id: &Sha) -> Result<Vec<RepoPath>, GitError> {
         let listed = self.run(["ls-tree", "-r", "-z", "--name-only", id.as_str()])?;

@@ -33,7 +33,7 @@ pub fn list(format: ListFormat) -> Result<u8, Situation> {
                 .map(|(role, _)| role.as_str())
                 .collect();
             let price = match agent.means() {
-                Means::Rules | Means::Sarif => "free".to_owned(),
+                Means::Rules | Means::Sarif | Means::NotTrusted => "free".to_owned(),
                 Means::Command => "unknown".to_owned(),
                 Means::Model(..) | Means::Cli(..) => setup
                     .policy
@@ -91,16 +91,19 @@ fn ready(agent: &AgentConfig) -> String {
         AgentConfig::Sarif { command, .. } => command.as_ref().and_then(|command| command.first()).cloned(),
         _ => match agent.means() {
             Means::Cli(cli, config) => Some(config.program.clone().unwrap_or_else(|| cli.program().to_owned())),
-            Means::Rules | Means::Command | Means::Sarif | Means::Model(..) => None,
+            Means::Rules | Means::Command | Means::Sarif | Means::Model(..) | Means::NotTrusted => None,
         },
     };
+    if let Some(why) = agent.not_trusted() {
+        return why.to_owned();
+    }
     if let Some(program) = program.filter(|program| !on_path(program)) {
         return format!("`{program}` is not on the PATH");
     }
     let (source, wire, own) = match agent.means() {
         Means::Model(wire, config) => (config.key.as_ref(), wire, config.base_url.is_some()),
         Means::Cli(cli, config) => (config.key.as_ref(), cli.wire(), config.base_url.is_some()),
-        Means::Rules | Means::Command | Means::Sarif => return "ready".into(),
+        Means::Rules | Means::Command | Means::Sarif | Means::NotTrusted => return "ready".into(),
     };
     use tribunal_core::policy::agents::KeySource;
     match source {
@@ -125,6 +128,9 @@ pub async fn test(name: String) -> Result<u8, Situation> {
     };
     match agent.means() {
         Means::Model(..) | Means::Cli(..) => {}
+        Means::NotTrusted => {
+            return Err(Situation::new("not-trusted", exit::INCOMPLETE, format!("{name} was not asked: {}", ready(agent))));
+        }
         Means::Rules | Means::Command | Means::Sarif => {
             out::say(&format!("{name} ({}) needs no test call: {}.", agent.kind(), ready(agent)))?;
             return Ok(exit::DONE);
@@ -176,7 +182,11 @@ fn not_working(name: &str, state: &SeatState) -> Situation {
     let code = match state {
         SeatState::Unavailable { .. } => exit::NOT_YET,
         SeatState::OverBudget { .. } => exit::BUDGET,
-        SeatState::Ok | SeatState::Failed { .. } | SeatState::TimedOut { .. } | SeatState::Withheld { .. } => exit::INCOMPLETE,
+        SeatState::Ok
+        | SeatState::Failed { .. }
+        | SeatState::TimedOut { .. }
+        | SeatState::Withheld { .. }
+        | SeatState::NotTrusted { .. } => exit::INCOMPLETE,
     };
     Situation::new("agent-failed", code, format!("{name} does not work: {reason}"))
         .help("`tribunal agents` shows what is configured; docs/agents.md shows how each kind is set up")

@@ -76,7 +76,8 @@ impl Clerk {
         if let Some(row) = self.ledger.run(order.run.as_str()).await.map_err(|error| of(error.into()))? {
             let request = stored::<Effects>(&row).map_err(|error| of(error.into()))?.request;
             let base_tip = request.pull.as_ref().map_or(&at_hand.base_tip, |pull| &pull.base_tip);
-            let rules = workspace::rules_with(&Guidance::at(&at_hand.repository, base_tip), &request).map_err(of)?;
+            let rules = workspace::rules_with(&Guidance::at(&at_hand.repository, base_tip, &at_hand.connected.place), &request)
+                .map_err(of)?;
             return self.reviewing(at_hand, rules, agents).resume(row).await.map_err(|error| of(error.into()));
         }
         still_at(&order.head, &at_hand.pull.head.sha)?;
@@ -137,7 +138,7 @@ impl Clerk {
     }
 
     async fn remedied(&self, order: &RemedyOrder, at_hand: &AtHand) -> Result<remediate::State, Hindrance> {
-        let guidance = Guidance::at(&at_hand.repository, &at_hand.base_tip);
+        let guidance = Guidance::at(&at_hand.repository, &at_hand.base_tip, &at_hand.connected.place);
         let setup = workspace::set_up_with(guidance, None).map_err(of)?;
         let fixer = order.fixer.as_ref().map(AgentName::to_string);
         let args = LoopArgs::single_pass(order.number, &order.reviewer, fixer);

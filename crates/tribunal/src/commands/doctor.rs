@@ -120,7 +120,7 @@ fn of_set_up(setup: &Setup) -> Vec<Line> {
             AgentConfig::Sarif { command, .. } => command.as_ref().and_then(|command| command.first()).map(String::as_str),
             _ => match agent.means() {
                 Means::Cli(cli, config) => Some(config.program.as_deref().unwrap_or(cli.program())),
-                Means::Rules | Means::Command | Means::Sarif | Means::Model(..) => None,
+                Means::Rules | Means::Command | Means::Sarif | Means::Model(..) | Means::NotTrusted => None,
             },
         };
         if let Some(program) = program.filter(|program| !on_path(program)) {

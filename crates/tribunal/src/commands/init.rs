@@ -3,7 +3,8 @@
 use super::doctor::on_path;
 use crate::situation::{Situation, exit};
 use crate::terminal::out;
-use crate::workspace::guidance::{in_work_tree, trust};
+use crate::workspace::guidance::Guidance;
+use crate::workspace::trust::{Scope, trust_content, trust_values};
 use crate::workspace::{self, Person};
 use std::collections::BTreeMap;
 use tribunal_core::diff::language::Language;
@@ -64,7 +65,11 @@ pub fn run(dry_run: bool, force: bool) -> Result<u8, Situation> {
     }
     std::fs::write(&path, &text)
         .map_err(|error| Situation::new("bad-config", exit::USAGE, format!("{} cannot be written: {error}", path.display())))?;
-    trust(&repository, &Person::here(), &in_work_tree(&repository)?)?;
+    // Whoever has it written trusts it, here and once it stands on the base.
+    let (person, written) = (Person::here(), Guidance::of_work_tree(&repository)?);
+    let items = written.not_trusted(&person)?;
+    trust_content(&person, &repository, written.files())?;
+    trust_values(&person, &Scope::all_of_checkout(&repository), &items)?;
     let found = if languages.is_empty() { "no known language yet".to_owned() } else { languages.join(", ") };
     out::say(&format!("Wrote .tribunal.toml ({found}). Commit it, so that it holds for every change.\nNext: tribunal review"))?;
     Ok(exit::DONE)

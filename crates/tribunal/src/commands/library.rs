@@ -91,6 +91,9 @@ impl Here {
         let (merged, in_force, _) = workspace::policy_with(&guidance, None)?;
         let policy =
             LibraryPolicy::new(&merged.config, module).map_err(|problem| Situation::new("bad-config", exit::USAGE, problem))?;
+        if let Some(why) = &policy.qmd_not_trusted {
+            return Err(Situation::new("not-trusted", exit::INCOMPLETE, why.clone()).help("nothing was looked up"));
+        }
         let ledger = workspace::open_ledger(&workspace::ledger_folder(Some(&repository))).await?;
         let personal: ForgeConfig = workspace::personal_config()?.forge;
         let (connected, without_forge) = match ask_forge {
@@ -101,7 +104,7 @@ impl Here {
             false => (None, None),
         };
         let library = open(connected.as_ref(), Some(&repository), &ledger);
-        let notices = guidance.notices;
+        let notices = guidance.notices.into_iter().chain(merged.notices).collect();
         Ok(Self { library, policy, in_force, run: super::review::run_id(), notices, without_forge, repository })
     }
 

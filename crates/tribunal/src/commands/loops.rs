@@ -30,6 +30,7 @@ use tribunal_engine::host::Work as _;
 use tribunal_engine::host::embedded::{Host, stored};
 use tribunal_engine::remediate::Remedies;
 use tribunal_engine::remediate::lint::read_file;
+use tribunal_engine::sarif_file;
 use tribunal_forge::git::Repository;
 use tribunal_forge::git::write::Signature;
 
@@ -43,7 +44,7 @@ pub async fn run(kind: LoopKind, args: &LoopArgs, quiet: bool) -> Result<u8, Sit
         return Err(Situation::new("retargeted", exit::USAGE, message)
             .help("somebody may have changed its target; look before you go on"));
     }
-    let setup = workspace::set_up_with(Guidance::at(&at_hand.repository, &at_hand.base_tip), None)?;
+    let setup = workspace::set_up_with(Guidance::at(&at_hand.repository, &at_hand.base_tip, &at_hand.connected.place), None)?;
     let ledger = workspace::open_ledger(&workspace::ledger_folder(here.as_deref())).await?;
     // A watch and a review of the same pull request keep out of each other's way only while they write.
     // A rehearsal is never gone on with in earnest.
@@ -51,7 +52,7 @@ pub async fn run(kind: LoopKind, args: &LoopArgs, quiet: bool) -> Result<u8, Sit
     let case_id = format!("{what}:{}", at_hand.connected.place.case_id());
     let reporter = progress::Reporter::new(quiet);
     let mut request = request(kind, args, &at_hand, &setup).await?;
-    request.loops.sarif = sarif_files(&args.sarif, &request.loops.sarif, here.as_deref())?;
+    request.loops.sarif = sarif_files(&args.sarif, &request.loops.sarif, here.as_deref(), &at_hand)?;
     let remedies = Remedies {
         signature: signature(&at_hand, here.as_deref()).await?,
         on: on_forge(&at_hand.connected),
@@ -143,6 +144,7 @@ pub(super) async fn request(kind: LoopKind, args: &LoopArgs, at_hand: &AtHand, s
     loops.comment |= args.comment;
     loops.wait = waits(&args.wait, loops.wait);
     let ours: Vec<&AgentName> = [&loops.fixer, &loops.assessor].into_iter().chain(&loops.checker).collect();
+    is_trusted(&loops, &ours, setup)?;
     let withheld = withheld(&at_hand.connected, &at_hand.pull, setup, &ours).await?;
     Ok(Request {
         run: run_id(),
@@ -155,8 +157,24 @@ pub(super) async fn request(kind: LoopKind, args: &LoopArgs, at_hand: &AtHand, s
     })
 }
 
+/// Nothing is begun that could not be ended: whoever fixes, and what proves a fix, must be trusted before anything is read or asked.
+fn is_trusted(loops: &LoopPolicy, ours: &[&AgentName], setup: &Setup) -> Result<(), Situation> {
+    let agents = ours.iter().filter_map(|name| setup.policy.agents.get(*name)?.not_trusted());
+    match agents.chain(loops.validate_not_trusted.as_deref()).next() {
+        None => Ok(()),
+        Some(why) => {
+            Err(Situation::new("not-trusted", exit::INCOMPLETE, why).help("nothing was begun; then run the same command again"))
+        }
+    }
+}
+
 /// All files of linters' results, as they are opened from anywhere. Each must be there and be what it should be before anything begins.
-fn sarif_files(given: &[PathBuf], configured: &[String], here: Option<&Repository>) -> Result<Vec<String>, Situation> {
+fn sarif_files(
+    given: &[PathBuf],
+    configured: &[String],
+    here: Option<&Repository>,
+    at_hand: &AtHand,
+) -> Result<Vec<String>, Situation> {
     let bad = |message: String| Situation::new("bad-sarif", exit::USAGE, message);
     let mut files: Vec<PathBuf> = Vec::new();
     for file in given {
@@ -171,7 +189,9 @@ fn sarif_files(given: &[PathBuf], configured: &[String], here: Option<&Repositor
         files.push(root.join(file));
     }
     let mut names: Vec<String> = Vec::new();
+    let reviewed = (at_hand.repository.as_ref(), &at_hand.pull.head.sha);
     for file in files {
+        sarif_file::check(&file, here, Some(reviewed)).map_err(bad)?;
         let name = file.to_str().ok_or_else(|| bad(format!("{}: its name is not UTF-8", file.display())))?.to_owned();
         read_file(&name)
             .map_err(|problem| bad(problem).help("nothing was begun; run the linter, then the same command again"))?;

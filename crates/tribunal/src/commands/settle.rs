@@ -149,7 +149,7 @@ async fn settings(connected: &Connected, here: Option<Arc<Repository>>) -> Resul
         here,
     )
     .await?;
-    workspace::set_up_with(Guidance::at(&at_hand.repository, &at_hand.base_tip), None)
+    workspace::set_up_with(Guidance::at(&at_hand.repository, &at_hand.base_tip, &at_hand.connected.place), None)
 }
 
 fn request(args: &SettleArgs, chosen: &Chosen, connected: &Connected, setup: &Setup) -> Result<Request, Situation> {
@@ -195,21 +195,22 @@ fn host(
         listener: reporter.listener(),
         fetching: tokio::sync::Mutex::new(()),
     };
+    let place = connected.place.clone();
     let settling = Settling {
         on: on_forge(connected),
         clerk: Arc::new(clerk),
         ledger: Arc::clone(ledger),
         here,
         clone: clone_folder(connected),
-        merge_policy: Arc::new(merge_policy),
+        merge_policy: Arc::new(move |repository, base| merge_policy(repository, base, &place)),
         listener: reporter.listener(),
     };
     Host { ledger: Arc::clone(ledger), effects: Arc::new(settling), folder: Person::here().state }
 }
 
 /// `[merge]` as the base says it at the moment of the merge, under what this person and the environment say.
-fn merge_policy(repository: &Repository, base: &Sha) -> Result<MergePolicy, EngineError> {
-    let setup = workspace::set_up_with(Guidance::at(repository, base), None);
+fn merge_policy(repository: &Repository, base: &Sha, place: &Place) -> Result<MergePolicy, EngineError> {
+    let setup = workspace::set_up_with(Guidance::at(repository, base, place), None);
     setup.map(|setup| setup.merged.config.merge.policy()).map_err(|situation| EngineError::Worker(situation.happened))
 }
 

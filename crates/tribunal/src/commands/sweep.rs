@@ -173,6 +173,7 @@ fn sweeps(
     let on = on_forge(&connected);
     let library = Arc::new(library::open(Some(&connected), here.as_deref(), ledger));
     let module = args.module.clone();
+    let place = connected.place.clone();
     let clerk = Clerk {
         connected,
         here: here.clone(),
@@ -186,7 +187,8 @@ fn sweeps(
         one: Arc::new(clerk),
         clones,
         base: Arc::new(move |repository, base| {
-            let merged = workspace::merged_with(&Guidance::at(repository, base), None).map_err(|situation| situation.happened)?;
+            let merged =
+                workspace::merged_with(&Guidance::at(repository, base, &place), None).map_err(|situation| situation.happened)?;
             let library = LibraryPolicy::new(&merged.config, module.as_deref())?;
             Ok(BaseSays { merge: merged.config.merge.policy(), library })
         }),

@@ -53,7 +53,7 @@ async fn look_at(args: &WhyArgs, whys: &mut Vec<Why>) -> Result<(), Situation> {
         for number in numbers {
             if seen.insert(merging.place(number).case_id()) {
                 let look = merging.look(number).await.map_err(of_forge)?;
-                let policy = policy_of(&merging.repository, &look)?;
+                let policy = policy_of(&merging, &look)?;
                 let wanted = if args.merge { Wanted::Asked } else { Wanted::AsConfigured };
                 whys.push(Why::of(&look.facts, &conditions(&policy, &look.facts, wanted)));
             }
@@ -105,13 +105,14 @@ async fn merging(
 }
 
 /// `[merge]` as the base says it, under what this person and the environment say.
-fn policy_of(repository: &Repository, look: &Look) -> Result<MergePolicy, Situation> {
+fn policy_of(merging: &Merging, look: &Look) -> Result<MergePolicy, Situation> {
     let base: &Sha = match &look.base_tip {
         Told::Is(base) => base,
         // Of one that is over nothing is decided any more.
         Told::Unknown(_) => return Ok(workspace::personal_config()?.merge.policy()),
     };
-    Ok(workspace::set_up_with(Guidance::at(repository, base), None)?.merged.config.merge.policy())
+    let guidance = Guidance::at(&merging.repository, base, &merging.place(0));
+    Ok(workspace::set_up_with(guidance, None)?.merged.config.merge.policy())
 }
 
 fn print(whys: &[Why], format: WhyFormat) -> Result<(), Situation> {

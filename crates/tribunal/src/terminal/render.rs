@@ -134,7 +134,8 @@ fn receipt(document: &Document) -> String {
                 | SeatState::TimedOut { .. }
                 | SeatState::Unavailable { .. }
                 | SeatState::OverBudget { .. }
-                | SeatState::Withheld { .. } => "✗",
+                | SeatState::Withheld { .. }
+                | SeatState::NotTrusted { .. } => "✗",
             };
             format!("{mark} {} ({})", seat.seat.role, seat.seat.agent)
         })

@@ -1,13 +1,15 @@
 //! What a repository says about its own review: configuration, roles, rules. Read from the base, because people check out other
-//! people's branches; a checkout's own version counts only once this person has trusted exactly that content.
+//! people's branches; a checkout's own version counts only once this person has trusted exactly that content. What the configuration
+//! names to run, to pass on or to contact needs the person's trust in either case ([`super::trust`]).
 
 use super::Person;
+use super::trust::{Scope, is_content_trusted, is_value_trusted, trusts_base};
 use crate::situation::{Situation, exit};
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
-use tribunal_core::findings::key::sha256_hex;
 use tribunal_core::ids::Sha;
+use tribunal_core::policy::admission::{Admitted, Remedy, RepositoryLayer, TrustItem};
+use tribunal_core::pull::place::Place;
 use tribunal_forge::git::Repository;
 
 const CONFIGS: [&str; 2] = [".tribunal.toml", ".github/tribunal.toml"];
@@ -19,9 +21,20 @@ pub type Files = BTreeMap<String, String>;
 #[derive(Debug, Clone, Default)]
 pub struct Guidance {
     files: Files,
-    /// `base 1a2b3c4d5e6f`, or `this checkout`.
-    from: String,
+    side: Option<Side>,
     pub notices: Vec<String>,
+}
+
+/// Where the files were read, and what trusting their values takes.
+#[derive(Debug, Clone)]
+struct Side {
+    /// `base 1a2b3c4d5e6f`, or `this checkout`.
+    name: String,
+    /// It is the base's, so that `TRIBUNAL_TRUST=base` speaks of it.
+    is_base: bool,
+    scope: Scope,
+    /// As it is to be typed.
+    command: String,
 }
 
 impl Guidance {
@@ -29,11 +42,20 @@ impl Guidance {
         let of_base = base.map(|base| at_commit(repository, base)).unwrap_or_default();
         let here = in_work_tree(repository)?;
         let from_base = base.map_or_else(|| "base".to_owned(), |base| format!("base {}", base.short()));
+        let side = |name: &str, is_base: bool, command: &str| {
+            let scope = Scope::of_checkout(repository);
+            Some(Side {
+                name: name.to_owned(),
+                is_base: is_base && has_base_of_its_own(repository),
+                scope,
+                command: command.to_owned(),
+            })
+        };
         if here == of_base {
-            return Ok(Self { files: of_base, from: from_base, notices: Vec::new() });
+            return Ok(Self { files: of_base, side: side(&from_base, true, "tribunal trust"), notices: Vec::new() });
         }
-        if is_trusted(repository, person, &here) {
-            return Ok(Self { files: here, from: "this checkout".into(), notices: Vec::new() });
+        if is_content_trusted(person, repository, &here) {
+            return Ok(Self { files: here, side: side("this checkout", false, "tribunal trust"), notices: Vec::new() });
         }
         let changed = differing(&of_base, &here);
         let (verb, be) = if changed.len() == 1 { ("differs", "is") } else { ("differ", "are") };
@@ -41,17 +63,63 @@ impl Guidance {
         let notice = format!(
             "{changed} {verb} from the base and {be} not trusted here; the base's version is used. `tribunal trust` shows the difference."
         );
-        Ok(Self { files: of_base, from: from_base, notices: vec![notice] })
+        Ok(Self { files: of_base, side: side(&from_base, true, "tribunal trust --base"), notices: vec![notice] })
+    }
+
+    /// What the base of this checkout says, whatever is checked out.
+    pub fn of_base(repository: &Repository, base: &Sha) -> Self {
+        let side = Side {
+            name: format!("base {}", base.short()),
+            is_base: true,
+            scope: Scope::of_checkout(repository),
+            command: "tribunal trust --base".to_owned(),
+        };
+        Self { files: at_commit(repository, base), side: Some(side), notices: Vec::new() }
     }
 
     /// Of a pull request only what stands on the branch that it is to be merged into counts.
-    pub fn at(repository: &Repository, base: &Sha) -> Self {
-        Self { files: at_commit(repository, base), from: format!("base {}", base.short()), notices: Vec::new() }
+    pub fn at(repository: &Repository, base: &Sha, place: &Place) -> Self {
+        // A set of pull requests has no number of its own.
+        let command = if place.number == 0 { "tribunal trust".to_owned() } else { format!("tribunal trust {}", place.address()) };
+        let scope = Scope::of_pull_request(place, repository);
+        let side = Side { name: format!("base {}", base.short()), is_base: true, scope, command };
+        Self { files: at_commit(repository, base), side: Some(side), notices: Vec::new() }
     }
 
-    /// The configuration file; two at once would leave open which one counts, so the one at the root does.
-    pub fn config(&self) -> Option<(String, &str)> {
-        CONFIGS.iter().find_map(|path| Some((format!("{path} ({})", self.from), self.files.get(*path)?.as_str())))
+    /// The configuration file, of which nothing counts yet; two at once would leave open which one counts, so the one at the root does.
+    fn config(&self) -> Result<Option<(RepositoryLayer, &Side)>, Situation> {
+        let Some(side) = &self.side else { return Ok(None) };
+        let Some((path, text)) = CONFIGS.iter().find_map(|path| Some((path, self.files.get(*path)?))) else { return Ok(None) };
+        Ok(Some((RepositoryLayer::read(&format!("{path} ({})", side.name), text)?, side)))
+    }
+
+    /// The configuration as far as this person trusts it.
+    pub fn admitted(&self, person: &Person) -> Result<Option<Admitted>, Situation> {
+        let trusts_base = trusts_base()?;
+        let Some((layer, side)) = self.config()? else { return Ok(None) };
+        let is_trusted = |item: &TrustItem| (side.is_base && trusts_base) || is_value_trusted(person, &side.scope, item);
+        Ok(Some(layer.admit(&is_trusted, Remedy { command: &side.command, is_base: side.is_base })))
+    }
+
+    /// What the configuration names that needs trust, and that this person has not trusted yet.
+    pub fn not_trusted(&self, person: &Person) -> Result<Vec<TrustItem>, Situation> {
+        let Some((layer, side)) = self.config()? else { return Ok(Vec::new()) };
+        Ok(layer.items().into_iter().filter(|item| !is_value_trusted(person, &side.scope, item)).collect())
+    }
+
+    /// The checkout's own files, as if they were trusted.
+    pub fn of_work_tree(repository: &Repository) -> Result<Self, Situation> {
+        let side = Side {
+            name: "this checkout".to_owned(),
+            is_base: false,
+            scope: Scope::of_checkout(repository),
+            command: "tribunal trust".to_owned(),
+        };
+        Ok(Self { files: in_work_tree(repository)?, side: Some(side), notices: Vec::new() })
+    }
+
+    pub fn files(&self) -> &Files {
+        &self.files
     }
 
     pub fn roles(&self) -> impl Iterator<Item = (String, &str)> {
@@ -65,6 +133,13 @@ impl Guidance {
     fn inside(&self, folder: &'static str) -> impl Iterator<Item = (String, &str)> {
         self.files.iter().filter(move |(path, _)| path.starts_with(folder)).map(|(path, text)| (path.clone(), text.as_str()))
     }
+}
+
+/// Does the base come from where this checkout was cloned from? Where there are remotes, a local branch that happens to be called `main`
+/// may be anybody's: CI jobs check out other people's branches under their own names.
+fn has_base_of_its_own(repository: &Repository) -> bool {
+    let is_remote = |(name, _): (String, Sha)| name.starts_with("refs/remotes/");
+    repository.default_tip().is_ok_and(is_remote) || repository.remote_urls().is_empty()
 }
 
 fn wanted(path: &str) -> bool {
@@ -104,27 +179,4 @@ pub fn in_work_tree(repository: &Repository) -> Result<Files, Situation> {
 pub fn differing(before: &Files, after: &Files) -> Vec<String> {
     let paths: std::collections::BTreeSet<&String> = before.keys().chain(after.keys()).collect();
     paths.into_iter().filter(|path| before.get(*path) != after.get(*path)).cloned().collect()
-}
-
-/// Trust is for exactly this content in exactly this repository, kept where no repository can write.
-fn record(repository: &Repository, person: &Person, files: &Files) -> PathBuf {
-    let mut text = format!("{}\n", repository.common_dir.display());
-    for (path, content) in files {
-        text.push_str(&format!("{path}\0{}\0{content}\0", content.len()));
-    }
-    person.state.join("trust").join(sha256_hex(text.as_bytes()))
-}
-
-pub fn is_trusted(repository: &Repository, person: &Person, files: &Files) -> bool {
-    record(repository, person, files).exists()
-}
-
-pub fn trust(repository: &Repository, person: &Person, files: &Files) -> Result<(), Situation> {
-    let path = record(repository, person, files);
-    let failed = |error: std::io::Error| {
-        Situation::new("bad-config", exit::INCOMPLETE, format!("{} cannot be written: {error}", path.display()))
-    };
-    fs::create_dir_all(person.state.join("trust")).map_err(failed)?;
-    let names: Vec<&str> = files.keys().map(String::as_str).collect();
-    fs::write(&path, format!("{}\n{}\n", repository.common_dir.display(), names.join("\n"))).map_err(failed)
 }

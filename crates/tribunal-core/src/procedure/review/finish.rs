@@ -40,6 +40,7 @@ pub fn document(
         let seat = Seat { role: "receipt".into(), agent: "receipt".into(), sample: 0 };
         failures.push(SeatFailure { seat, reason });
     }
+    failures.extend(verifier_not_trusted(request));
     let coverage = coverage(request, &plan, &answers);
     let capped = opinion.as_ref().is_some_and(|opinion| matches!(opinion.state, SeatState::OverBudget { .. }));
     let complete = failures.is_empty() && !coverage.has_hole() && !capped;
@@ -175,6 +176,14 @@ fn failures(plan: &Plan, answers: &BTreeMap<String, SeatAnswer>) -> Vec<SeatFail
         None => Some("was never asked".into()),
     };
     plan.panel.standing().filter_map(|seat| Some(SeatFailure { seat: seat.clone(), reason: reason(seat)? })).collect()
+}
+
+/// A second opinion that nobody was trusted to give makes the review incomplete, as a seat would.
+fn verifier_not_trusted(request: &Request) -> Option<SeatFailure> {
+    let agent = &request.policy.verify.as_ref()?.agent;
+    let why = request.policy.agents.get(agent)?.not_trusted()?;
+    let reason = SeatState::NotTrusted { reason: why.to_owned() }.trouble()?;
+    Some(SeatFailure { seat: Seat { role: "verify".into(), agent: agent.clone(), sample: 0 }, reason })
 }
 
 fn seats(request: &Request, plan: &Plan, answers: &BTreeMap<String, SeatAnswer>) -> Vec<SeatReceipt> {

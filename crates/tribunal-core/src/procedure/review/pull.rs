@@ -10,6 +10,7 @@ use crate::findings::anchor::anchor;
 use crate::ids::{AgentName, RunId, Sha};
 use crate::library::hint::Hint;
 use crate::plan::panel::{Panel, Seat};
+use crate::policy::agents::AgentConfig;
 use crate::policy::config::RULES_AGENT;
 use crate::publish::summary::{Partial, summary_line};
 use crate::pull::facts::Account;
@@ -126,10 +127,15 @@ pub struct PullRead {
     pub objections: Vec<String>,
 }
 
-/// The answer of an agent that this change is not given to.
+/// The answer of an agent that this change is not given to, or that nobody has trusted here.
 pub fn refusal(request: &Request, agent: &AgentName) -> Option<SeatAnswer> {
-    let reason = request.pull.as_ref()?.withheld.get(agent)?.clone();
-    Some(SeatAnswer::troubled(SeatState::Withheld { reason }, Spend::default()))
+    let not_trusted = request.policy.agents.get(agent).and_then(AgentConfig::not_trusted);
+    let withheld = || request.pull.as_ref()?.withheld.get(agent);
+    let state = match not_trusted {
+        Some(why) => SeatState::NotTrusted { reason: why.to_owned() },
+        None => SeatState::Withheld { reason: withheld()?.clone() },
+    };
+    Some(SeatAnswer::troubled(state, Spend::default()))
 }
 
 /// Seats whose agent is not let near this change. Their answer is that they were not asked; the rules look in their place, which

@@ -66,7 +66,7 @@ impl Agents {
             let (source, wire, own) = match agent.means() {
                 Means::Model(wire, config) => (config.key.as_ref(), wire, config.base_url.is_some()),
                 Means::Cli(cli, config) => (config.key.as_ref(), cli.wire(), config.base_url.is_some()),
-                Means::Rules | Means::Command | Means::Sarif => return Ok(None),
+                Means::Rules | Means::Command | Means::Sarif | Means::NotTrusted => return Ok(None),
             };
             resolve(source, wire, own, &|variable| std::env::var(variable).ok())
         })
@@ -128,7 +128,7 @@ impl Agents {
                     Err((Fault::Nonsense { message: format!("its runner died: {error}") }, Usage::default()))
                 })
             }
-            Means::Rules | Means::Command | Means::Sarif => {
+            Means::Rules | Means::Command | Means::Sarif | Means::NotTrusted => {
                 let message = format!("a `{}` agent cannot be asked a question", agent.kind());
                 Err((Fault::BadRequest { status: 0, message }, Usage::default()))
             }

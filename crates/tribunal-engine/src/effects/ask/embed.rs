@@ -18,8 +18,8 @@ impl Agents {
         texts: &[String],
     ) -> Result<Result<Vec<Vec<f32>>, String>, StoreError> {
         let Some(agent) = policy.agents.get(slot.agent) else { return Ok(Err(format!("there is no [agents.{}]", slot.agent))) };
-        if let Some(problem) = policy.held_back.get(slot.agent) {
-            return Ok(Err(problem.clone()));
+        if let Some(why) = agent.not_trusted() {
+            return Ok(Err(why.to_owned()));
         }
         let Means::Model(wire, config) = agent.means() else {
             return Ok(Err(format!("[agents.{}] is no model", slot.agent)));

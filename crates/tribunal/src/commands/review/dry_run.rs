@@ -94,6 +94,9 @@ const USUAL_ANSWER: u64 = 1_500;
 fn forecast(request: &Request, seat: &Seat, tokens: u64) -> (String, Forecast) {
     let Some(agent) = request.policy.agents.get(&seat.agent) else { return ("nobody".into(), Forecast::Unknown) };
     let name = format!("{} ({})", seat.agent, agent.kind());
+    if agent.not_trusted().is_some() {
+        return (format!("{name}, not asked"), Forecast::Free);
+    }
     if matches!(agent.means(), Means::Rules | Means::Sarif) {
         return (name, Forecast::Free);
     }

@@ -94,7 +94,7 @@ pub(in crate::commands) async fn prepare(
     at_hand: &AtHand,
     receipt: Option<Document>,
 ) -> Result<Prepared, Situation> {
-    let guidance = Guidance::at(&at_hand.repository, &at_hand.base_tip);
+    let guidance = Guidance::at(&at_hand.repository, &at_hand.base_tip, &at_hand.connected.place);
     let mut setup = workspace::set_up_with(guidance, flag_layer(args)?)?;
     if let Some(agent) = &args.agent {
         setup.play_all(agent)?;
@@ -146,7 +146,7 @@ pub async fn host(
     let here = workspace::discover_optional()?.map(Arc::new);
     let connected = reconnect(&pull.subject.place, here.as_deref(), &personal.forge).await?;
     let at_hand = fetch(connected, here).await?;
-    let rules = workspace::rules_with(&Guidance::at(&at_hand.repository, &pull.base_tip), request)?;
+    let rules = workspace::rules_with(&Guidance::at(&at_hand.repository, &pull.base_tip, &at_hand.connected.place), request)?;
     let mut effects = Effects::new(Some(at_hand.repository), Arc::new(rules), agents, reporter.listener());
     effects.on = Some(on_forge(&at_hand.connected));
     Ok(Host { ledger, effects: Arc::new(effects), folder: Person::here().state })

@@ -63,7 +63,10 @@ async fn set_up(connected: &Connected, target: &Target, here: Option<Arc<Reposit
         let place = Place { number, ..connected.place.clone() };
         let connected = Connected { forge: Arc::clone(&connected.forge), place, key: connected.key.clone() };
         match fetch(connected, here.clone()).await {
-            Ok(at_hand) => return workspace::set_up_with(Guidance::at(&at_hand.repository, &at_hand.base_tip), None),
+            Ok(at_hand) => {
+                let guidance = Guidance::at(&at_hand.repository, &at_hand.base_tip, &at_hand.connected.place);
+                return workspace::set_up_with(guidance, None);
+            }
             Err(situation) if situation.code == "not-open" && over.insert(number) => {}
             Err(situation) => return Err(situation),
         }

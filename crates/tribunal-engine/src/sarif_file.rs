@@ -1,0 +1,94 @@
+//! SARIF files that somebody's linter wrote beside the change. A file that the change itself brings is not a linter's word but the
+//! author's: an empty one would make a seat green. So a file that git tracks, or that is reached through a link in the checkout, is
+//! refused.
+
+use std::path::{Component, Path, PathBuf};
+use tribunal_core::ids::{RepoPath, Sha};
+use tribunal_forge::git::Repository;
+
+/// More than any linter has to say.
+pub const MAX_BYTES: u64 = 64 * 1024 * 1024;
+
+/// The content of a SARIF file, and the folder that absolute paths in it are below. `reviewed` is the head under review and the
+/// repository that has it.
+pub fn read(file: &str, reviewed: Option<(&Repository, &Sha)>) -> Result<(Vec<u8>, PathBuf), String> {
+    let here = checkout(reviewed.map(|(repository, _)| repository));
+    let top = match here.as_ref().and_then(|repository| repository.work_tree.clone()) {
+        Some(top) => top,
+        None => std::env::current_dir().map_err(|error| format!("the current folder cannot be read: {error}"))?,
+    };
+    let path = top.join(file);
+    check(&path, here.as_ref(), reviewed)?;
+    let problem = |error: std::io::Error| format!("{} cannot be read: {error}", path.display());
+    let length = std::fs::metadata(&path).map_err(problem)?.len();
+    if length > MAX_BYTES {
+        return Err(format!("{} has more than {} MiB", path.display(), MAX_BYTES / (1024 * 1024)));
+    }
+    Ok((std::fs::read(&path).map_err(problem)?, top))
+}
+
+/// The checkout that files are named from: the one under review, or that of the current folder where our own clone is reviewed.
+pub fn checkout(reviewed: Option<&Repository>) -> Option<Repository> {
+    match reviewed.filter(|repository| repository.work_tree.is_some()) {
+        Some(repository) => Some(repository.clone()),
+        None => Repository::discover(&std::env::current_dir().ok()?).ok(),
+    }
+}
+
+/// Refuses a file that the change could have brought. One that lies elsewhere than in a checkout is nobody's but the person's.
+pub fn check(path: &Path, here: Option<&Repository>, reviewed: Option<(&Repository, &Sha)>) -> Result<(), String> {
+    let Some(top) = here.and_then(|repository| repository.work_tree.as_deref()) else { return Ok(()) };
+    let named = path.strip_prefix(top).ok();
+    if let Some(link) = named.and_then(|named| first_link(top, named)) {
+        return Err(format!("{}: {} is a link, which a change can bring; name the file itself", path.display(), link.display()));
+    }
+    let real = path.canonicalize().ok();
+    let real_top = top.canonicalize().ok();
+    let resolved = real.as_deref().zip(real_top.as_deref()).and_then(|(real, top)| real.strip_prefix(top).ok());
+    for inside in named.into_iter().chain(resolved) {
+        let name = inside.to_string_lossy().replace('\\', "/");
+        if inside.components().any(|part| part == Component::ParentDir) || starts_in(&name, ".git") {
+            return Err(format!("{}: it is no file of the work tree", path.display()));
+        }
+        if let Some(tracked) = tracked_as(&name, here, reviewed)? {
+            return Err(format!(
+                "{}: git tracks {tracked}, so the change itself could have written what it says; have the linter write to a file that git ignores",
+                path.display()
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The first part of the way from the top to the file that is a link.
+fn first_link(top: &Path, inside: &Path) -> Option<PathBuf> {
+    let mut way = top.to_path_buf();
+    inside.components().find_map(|part| {
+        way.push(part);
+        std::fs::symlink_metadata(&way).is_ok_and(|about| about.file_type().is_symlink()).then(|| way.clone())
+    })
+}
+
+/// What git tracks at this path or above it, in the index, at what is checked out, or at the head under review. A tree that was made of
+/// uncommitted work holds untracked files as well, and is not asked.
+fn tracked_as(name: &str, here: Option<&Repository>, reviewed: Option<(&Repository, &Sha)>) -> Result<Option<String>, String> {
+    let mut listed: Vec<RepoPath> = Vec::new();
+    if let Some(here) = here {
+        listed.extend(here.index_paths().map_err(|error| error.to_string())?);
+        if let Ok(head) = here.head() {
+            listed.extend(here.all_paths(&head).map_err(|error| error.to_string())?);
+        }
+    }
+    if let Some((repository, head)) = reviewed
+        && repository.commit(head.as_str()).is_ok()
+    {
+        listed.extend(repository.all_paths(head).map_err(|error| error.to_string())?);
+    }
+    Ok(listed.into_iter().find(|path| starts_in(name, path.as_str())).map(|path| path.0))
+}
+
+/// Is it this path, or below it? Without regard to case, as some file systems are. What is above a file in git is a link or a submodule.
+fn starts_in(name: &str, path: &str) -> bool {
+    let (name, path) = (name.to_lowercase(), path.to_lowercase());
+    name == path || name.strip_prefix(&path).is_some_and(|rest| rest.starts_with('/'))
+}
