@@ -76,6 +76,8 @@ impl Town {
         command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default()).env("HOME", &here).current_dir(&here);
         let token = self.tokens.iter().find(|(name, _)| *name == who).map(|(_, token)| token.clone());
         command.env("TRIBUNAL_TOKEN", token.unwrap_or_default()).env("TRIBUNAL_MARKER_KEY", "the key of this town");
+        // A token is for one server; this is the one.
+        command.env("TRIBUNAL__FORGE__URL", &self.origin);
         if args.first() == Some(&"settle") {
             // It is given a project, and no pull request whose address would give away what runs there.
             let kind = serde_json::to_value(self.stage.kind()).unwrap();
