@@ -4,6 +4,7 @@
 //! settled ([`severity`]), earlier findings are verified ([`prior`]), names are given ([`identity`]), and the whole is judged
 //! ([`verdict`]). Each step is a function of its input alone; the order in which reviewers finished never shows.
 
+pub mod brought;
 pub mod dedup;
 pub mod dismissal;
 pub mod finding;
@@ -89,16 +90,12 @@ pub fn combine(said: &Said<'_>, ids: IdBook) -> Combined {
     let mut findings: Vec<Finding> =
         identity::with_keys(drafts).into_iter().map(|draft| severity::settle(draft, said.roles, said.directives)).collect();
 
-    for brought in said.brought {
-        if !findings.iter().any(|finding| finding.key == brought.key) {
-            findings.push(Finding { origin: finding::FindingOrigin::Fresh, ..brought.clone() });
-        }
-    }
-
     let statuses: Vec<_> = said.reports.iter().flat_map(|report| report.prior.iter()).collect();
     let verified = prior::verify(said, &findings, &statuses);
     prior::recognise(&mut findings, &verified.known, &mut ids);
     prior::absorb(&mut findings, verified.carried);
+    // Last: what was brought along verifies nothing and takes no finding's place.
+    brought::add(&mut findings, said.brought);
     identity::name(&mut findings, &mut ids);
     identity::relate(&mut findings);
     let mut spec_gaps = identity::name_gaps(gaps, said.roles, &mut ids);

@@ -5,6 +5,7 @@ pub mod agents;
 pub mod config;
 pub mod context;
 pub mod credentials;
+pub mod forge;
 pub mod key_class;
 pub mod keys;
 pub mod layers;

@@ -2,9 +2,7 @@
 
 use crate::http::answer::Answer;
 use crate::http::client::{Http, Settings, host_of};
-use crate::http::pace::Pace;
 use crate::port::Answered;
-use reqwest::header::HeaderMap;
 use serde_json::Value;
 use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::pull::place::ForgeKind;
@@ -25,13 +23,10 @@ pub async fn detect(origin: &str) -> Answered<ForgeKind> {
     if let Some((_, kind)) = WELL_KNOWN.iter().find(|(known, _)| host.eq_ignore_ascii_case(known)) {
         return Ok(*kind);
     }
-    let http = Http::new(Settings {
-        api: origin.trim_end_matches('/').to_owned(),
-        headers: HeaderMap::new(),
-        token: String::new(),
-        pace: Pace::NONE,
-        cache: None,
-    })?;
+    let mut settings = Settings::anonymous(origin.trim_end_matches('/').to_owned());
+    // A version is a line.
+    settings.limits.body = 1024 * 1024;
+    let http = Http::new(settings)?;
     let mut failing = None;
     for question in QUESTIONS {
         let answer = http.look(question).await?;

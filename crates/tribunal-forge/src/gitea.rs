@@ -17,7 +17,9 @@ mod threads;
 mod wire;
 
 use crate::http::answer::Answer;
-use crate::http::client::{Http, Settings, secret_header, segment};
+use crate::http::client::{Http, Settings, segment};
+use crate::http::credential::{AuthScheme, Credential};
+use crate::http::limits::{Limits, Pages};
 use crate::http::pace::Pace;
 use crate::http::shelf::Shelf;
 use crate::port::Answered;
@@ -27,6 +29,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::path::PathBuf;
 use tokio::sync::OnceCell;
+use tribunal_core::policy::credentials::token::BoundToken;
 use tribunal_core::pull::facts::Account;
 use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::pull::place::{ForgeKind, Project};
@@ -54,27 +57,25 @@ pub struct Gitea {
     http: Http,
     project: Project,
     flavour: Flavour,
-    token: Option<String>,
+    token: Option<BoundToken>,
     shelf: Shelf,
     abilities: OnceCell<probe::Abilities>,
     identity: OnceCell<Account>,
 }
 
 impl Gitea {
-    pub fn new(project: Project, flavour: Flavour, token: Option<String>, cache_folder: Option<PathBuf>) -> Answered<Gitea> {
+    pub fn new(project: Project, flavour: Flavour, token: Option<BoundToken>, cache_folder: Option<PathBuf>) -> Answered<Gitea> {
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
-        if let Some(token) = &token {
-            let (name, value) = secret_header("authorization", &format!("token {token}"))?;
-            headers.insert(name, value);
-        }
+        let credential = token.clone().map(|token| Credential::new(token, AuthScheme::Token)).transpose()?;
         let http = Http::new(Settings {
             api: format!("{}/api/v1", project.origin),
             headers,
-            token: token.clone().unwrap_or_default(),
+            credential,
             pace: Pace::NONE,
             // No answer of theirs has a tag.
             cache: None,
+            limits: Limits::default(),
         })?;
         let shelf = Shelf::new(cache_folder);
         Ok(Gitea { http, project, flavour, token, shelf, abilities: OnceCell::new(), identity: OnceCell::new() })
@@ -124,9 +125,13 @@ impl Gitea {
     /// and other people's drafts are counted and then left out. The end is when we have as many as there are, or an empty page.
     async fn first_pages<T: DeserializeOwned>(&self, path: &str, what: &str, most: usize) -> Answered<(Vec<T>, bool)> {
         let mut all = Vec::new();
+        let mut pages = Pages::new(self.http.host(), what, self.http.limits());
         let sign = if path.contains('?') { '&' } else { '?' };
         for page in 1..=most {
-            let answer = self.http.read(&format!("{path}{sign}page={page}&limit={PAGE}"), what).await?;
+            let address = format!("{path}{sign}page={page}&limit={PAGE}");
+            pages.turn_to(&address)?;
+            let answer = self.http.read(&address, what).await?;
+            pages.count(answer.body.len())?;
             let total = answer.header("x-total-count").and_then(|total| total.parse::<usize>().ok());
             let items = match answer.json::<Option<Vec<T>>>(what)? {
                 Some(items) => items,

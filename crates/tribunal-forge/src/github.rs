@@ -27,6 +27,7 @@ use serde_json::Value;
 use session::Sessions;
 use std::path::PathBuf;
 use std::sync::Arc;
+use tribunal_core::policy::credentials::token::BoundToken;
 use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::pull::place::Project;
 
@@ -36,7 +37,7 @@ pub const API_VERSION: &str = "2022-11-28";
 #[derive(Clone)]
 pub enum Auth {
     /// A person's token, or one that was minted elsewhere, as in GitHub Actions.
-    Token(String),
+    Token(BoundToken),
     App(app::App),
 }
 

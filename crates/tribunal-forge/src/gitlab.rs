@@ -17,11 +17,11 @@ mod summary;
 mod wire;
 
 use crate::http::answer::Answer;
-use crate::http::client::{Http, Settings, secret_header, segment};
+use crate::http::client::{Http, Settings, segment};
+use crate::http::credential::{AuthScheme, Credential, for_git};
+use crate::http::limits::{Limits, Pages};
 use crate::http::pace::Pace;
 use crate::port::Answered;
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
 use people::People;
 use reqwest::Method;
 use reqwest::header::HeaderMap;
@@ -31,46 +31,36 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Mutex;
 use tokio::sync::OnceCell;
+use tribunal_core::policy::credentials::token::BoundToken;
 use tribunal_core::pull::capability::Capabilities;
 use tribunal_core::pull::facts::Account;
 use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::pull::place::Project;
 
-/// A list that goes on for longer than this has lost its end.
-const MAX_PAGES: usize = 500;
-
 /// Who the token speaks for decides how it is sent.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone)]
 pub enum Token {
     /// Of a person, a project or a group; a project's or group's has a bot user of its own.
-    Access(String),
+    Access(BoundToken),
     /// `CI_JOB_TOKEN` of a running pipeline. It reads the merge request and fetches with git; it may not write notes or drafts,
     /// approve, resolve, label, set a status or merge, and it cannot ask who it is except by its job.
-    Job(String),
+    Job(BoundToken),
 }
 
 impl Token {
-    fn text(&self) -> &str {
+    fn credential(&self) -> Answered<Credential> {
         match self {
-            Token::Access(text) | Token::Job(text) => text,
-        }
-    }
-
-    fn header(&self) -> &'static str {
-        match self {
-            Token::Access(_) => "private-token",
-            Token::Job(_) => "job-token",
+            Token::Access(token) => Credential::new(token.clone(), AuthScheme::PrivateToken),
+            Token::Job(token) => Credential::new(token.clone(), AuthScheme::JobToken),
         }
     }
 
     /// For git over HTTP, which knows neither of the two headers.
-    fn for_git(&self) -> Option<String> {
-        let user = match self {
-            Token::Access(_) => "oauth2",
-            Token::Job(_) => "gitlab-ci-token",
-        };
-        let text = self.text();
-        (!text.is_empty()).then(|| format!("Basic {}", BASE64_STANDARD.encode(format!("{user}:{text}"))))
+    fn for_git(&self, url: &str) -> Option<String> {
+        match self {
+            Token::Access(token) => for_git(token, &AuthScheme::Basic { user: "oauth2" }, url),
+            Token::Job(token) => for_git(token, &AuthScheme::Basic { user: "gitlab-ci-token" }, url),
+        }
     }
 }
 
@@ -88,13 +78,9 @@ pub struct GitLab {
 
 impl GitLab {
     pub fn new(project: Project, token: Token, pace: Pace, cache: Option<PathBuf>) -> Answered<Self> {
-        let mut headers = HeaderMap::new();
-        if !token.text().is_empty() {
-            let (name, value) = secret_header(token.header(), token.text())?;
-            headers.insert(name, value);
-        }
         let api = format!("{}/api/v4", project.origin);
-        let http = Http::new(Settings { api, headers, token: token.text().to_owned(), pace, cache })?;
+        let credential = Some(token.credential()?);
+        let http = Http::new(Settings { api, headers: HeaderMap::new(), credential, pace, cache, limits: Limits::default() })?;
         Ok(GitLab {
             project,
             http,
@@ -138,10 +124,12 @@ impl GitLab {
         let sign = if path.contains('?') { '&' } else { '?' };
         let first = format!("{path}{sign}per_page=100");
         let mut all = Vec::new();
+        let mut pages = Pages::new(self.http.host(), what, self.http.limits());
         let mut next = Some(first.clone());
-        for _ in 0..MAX_PAGES {
-            let Some(address) = next else { return Ok(all) };
+        while let Some(address) = next {
+            pages.turn_to(&address)?;
             let answer = self.http.read(&address, what).await?;
+            pages.count(answer.body.len())?;
             all.extend(answer.json::<Vec<T>>(what)?);
             next = match answer.header("x-next-page").map(str::trim) {
                 Some("") => None,
@@ -149,7 +137,7 @@ impl GitLab {
                 None => answer.next_page(),
             };
         }
-        Err(ForgeFault::Hollow { host: self.host(), message: format!("{what} has more than {MAX_PAGES} pages") })
+        Ok(all)
     }
 
     async fn post(&self, path: &str, body: &Value, what: &str) -> Answered<Answer> {
@@ -194,23 +182,31 @@ fn named(number: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use base64::Engine as _;
+    use base64::prelude::BASE64_STANDARD;
+
+    fn bound(text: &str) -> BoundToken {
+        BoundToken::given_for_url("http://127.0.0.1:1", text).unwrap()
+    }
 
     /// forges.md 4: a token is told by where it comes from, never by its shape; 600 bytes are fine (quirk 17).
     #[test]
     fn git_gets_the_token_as_a_password() {
         let long = "x".repeat(600);
-        for (token, user) in [(Token::Access(long.clone()), "oauth2"), (Token::Job(long.clone()), "gitlab-ci-token")] {
-            let header = token.for_git().unwrap();
+        let url = "http://127.0.0.1:1/a/b.git";
+        for (token, user) in [(Token::Access(bound(&long)), "oauth2"), (Token::Job(bound(&long)), "gitlab-ci-token")] {
+            let header = token.for_git(url).unwrap();
             let decoded = BASE64_STANDARD.decode(header.strip_prefix("Basic ").unwrap()).unwrap();
             assert_eq!(String::from_utf8(decoded).unwrap(), format!("{user}:{long}"));
+            assert_eq!(token.for_git("http://127.0.0.1:2/a/b.git"), None);
         }
-        assert_eq!(Token::Access(String::new()).for_git(), None);
+        assert_eq!(Token::Access(bound("")).for_git(url), None);
     }
 
     #[test]
     fn a_path_is_one_segment() {
         let project = Project { origin: "http://127.0.0.1:1".into(), path: "group/sub/name".into() };
-        let gitlab = GitLab::new(project, Token::Access("t".into()), Pace::NONE, None).unwrap();
+        let gitlab = GitLab::new(project, Token::Access(bound("t")), Pace::NONE, None).unwrap();
         assert_eq!(gitlab.of_request(7, "/notes"), "/projects/group%2Fsub%2Fname/merge_requests/7/notes");
         assert_eq!(gitlab.note_url(7, 9), "http://127.0.0.1:1/group/sub/name/-/merge_requests/7#note_9");
     }

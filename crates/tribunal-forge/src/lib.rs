@@ -2,6 +2,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
+pub mod bounded;
 pub mod detect;
 pub mod git;
 pub mod gitea;

@@ -10,6 +10,7 @@ use serde_json::json;
 use std::sync::Arc;
 use tribunal_core::findings::anchor::Side;
 use tribunal_core::ids::Sha;
+use tribunal_core::policy::credentials::token::BoundToken;
 use tribunal_core::pull::facts::Permission;
 use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::pull::place::{ForgeKind, Project};
@@ -61,7 +62,8 @@ impl Opened {
 
     fn through(&self, proxy: &LossyProxy, cache: Option<&std::path::Path>) -> Gitea {
         let project = Project { origin: proxy.origin(), path: self.path.clone() };
-        Gitea::new(project, Flavour::Gitea, Some(self.peer.token(BOT).to_owned()), cache.map(Into::into)).unwrap()
+        let bound = BoundToken::given_for_url(&proxy.origin(), self.peer.token(BOT)).unwrap();
+        Gitea::new(project, Flavour::Gitea, Some(bound), cache.map(Into::into)).unwrap()
     }
 }
 
@@ -70,7 +72,7 @@ impl Opened {
 async fn it_is_recognised() {
     let Some(peer) = GiteaPeer::start().await else { return };
     assert_eq!(detect(&peer.origin()).await, Ok(ForgeKind::Gitea));
-    let nobody = Gitea::new(peer.project("a/b"), Flavour::Gitea, Some("wrong".into()), None).unwrap();
+    let nobody = Gitea::new(peer.project("a/b"), Flavour::Gitea, Some(peer.bound("wrong")), None).unwrap();
     assert!(matches!(nobody.identity().await, Err(ForgeFault::Unauthorized { .. })));
 }
 

@@ -293,7 +293,7 @@ pub enum FailLevelArg {
 pub struct PublishArgs {
     /// The JSON document that `tribunal review PR --no-publish --format json --output FILE` wrote
     pub receipt: PathBuf,
-    /// The pull request it must be of; the receipt names it otherwise
+    /// The pull request it must be of; without one, the open pull request of the branch that is checked out
     #[arg(value_name = "PR")]
     pub pull: Option<String>,
     /// Print exactly what would be posted instead of posting it

@@ -7,7 +7,6 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 use tribunal_forge::http::client::{Http, Settings};
-use tribunal_forge::http::pace::Pace;
 
 /// The label that jobs of tests ask for.
 pub const LABEL: &str = "peer";
@@ -30,7 +29,7 @@ impl Runner {
     async fn register(peer: &GiteaPeer, path: &str) -> Runner {
         let token = peer.api(MAINTAINER, Method::POST, &format!("/repos/{path}/actions/runners/registration-token"), None).await;
         let api = format!("{}/api/actions/runner.v1.RunnerService", peer.origin());
-        let settings = Settings { api, headers: HeaderMap::new(), token: String::new(), pace: Pace::NONE, cache: None };
+        let settings = Settings::anonymous(api);
         let mut runner = Runner { http: Http::new(settings).expect("a client"), who: HeaderMap::new() };
         let asked = json!({ "name": "peer", "token": token["token"], "version": "1", "labels": [LABEL] });
         let made = runner.call("Register", &asked).await;

@@ -4,7 +4,6 @@ use crate::install::{self, Install};
 use crate::seed::{self, Tokens};
 use forge_conformance::Checkout;
 use reqwest::Method;
-use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use serde_json::{Value, json};
 use std::fs::File;
 use std::net::TcpListener;
@@ -13,10 +12,11 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
+use tribunal_core::policy::credentials::token::BoundToken;
 use tribunal_core::pull::place::Project;
 use tribunal_forge::gitea::{Flavour, Gitea};
 use tribunal_forge::http::client::{Http, Settings};
-use tribunal_forge::http::pace::Pace;
+use tribunal_forge::http::credential::{AuthScheme, Credential};
 
 /// Administers the server, and owns the repositories.
 pub const MAINTAINER: &str = "root-admin";
@@ -84,7 +84,7 @@ impl GiteaPeer {
 
     /// The client under test.
     pub fn client(&self, user: &str, path: &str) -> Gitea {
-        Gitea::new(self.project(path), Flavour::Gitea, Some(self.token(user).to_owned()), None).expect("a client")
+        Gitea::new(self.project(path), Flavour::Gitea, Some(self.bound(self.token(user))), None).expect("a client")
     }
 
     /// Asks for something by hand, as this user. The answer must not be a refusal.
@@ -99,21 +99,21 @@ impl GiteaPeer {
     }
 
     fn http(&self, token: Option<&str>) -> Http {
-        let mut headers = HeaderMap::new();
-        if let Some(token) = token {
-            headers.insert(AUTHORIZATION, HeaderValue::from_str(&format!("token {token}")).expect("a header"));
-        }
-        let api = format!("{}/api/v1", self.origin());
-        Http::new(Settings { api, headers, token: String::new(), pace: Pace::NONE, cache: None }).expect("a client")
+        let scheme = |token: &str| Credential::new(self.bound(token), AuthScheme::Token).expect("a header");
+        let settings = Settings { credential: token.map(scheme), ..Settings::anonymous(format!("{}/api/v1", self.origin())) };
+        Http::new(settings).expect("a client")
+    }
+
+    /// A token for this server.
+    pub fn bound(&self, token: &str) -> BoundToken {
+        BoundToken::given_for_url(&self.origin(), token).expect("a server on this machine")
     }
 
     /// A token of the bot with these scopes only.
     pub async fn limited_token(&self, scopes: &[&str]) -> String {
-        let mut headers = HeaderMap::new();
-        let basic = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, format!("{BOT}:not-a-secret"));
-        headers.insert(AUTHORIZATION, HeaderValue::from_str(&format!("Basic {basic}")).expect("a header"));
+        let credential = Credential::new(self.bound("not-a-secret"), AuthScheme::Basic { user: BOT }).expect("a header");
         let api = format!("{}/api/v1", self.origin());
-        let settings = Settings { api, headers, token: String::new(), pace: Pace::NONE, cache: None };
+        let settings = Settings { credential: Some(credential), ..Settings::anonymous(api) };
         let http = Http::new(settings).expect("a client");
         let body = json!({ "name": format!("limited to {}", scopes.join(" ")), "scopes": scopes });
         let answer = http.write(Method::POST, &format!("/users/{BOT}/tokens"), Some(&body), "a token").await.expect("a token");

@@ -11,9 +11,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
+use tribunal_core::policy::credentials::token::BoundToken;
 use tribunal_core::pull::place::{ForgeKind, Project};
 use tribunal_forge::gitea::{Flavour, Gitea};
-use tribunal_forge::github::Auth;
 use tribunal_forge::port::Forge;
 
 #[path = "../../../crates/tribunal-forge/tests/forgejo/stage.rs"]
@@ -47,7 +47,7 @@ async fn all(binary: &Path) -> Result<Vec<Figure>> {
     };
     figures.extend(requests(&place).await?);
     let cache = tempfile::tempdir()?;
-    let client = || stage.client_with(Auth::Token(github::token(Who::Bot)), Some(cache.path().to_owned()));
+    let client = || stage.client_with(stage.auth(&github::token(Who::Bot)), Some(cache.path().to_owned()));
     figures.extend(poll(&place, || Box::new(client())).await?);
     let last = log().entries.pop().context("a poll")?;
     if last.status != 304 || !last.request_headers.contains_key("if-none-match") {
@@ -80,7 +80,8 @@ async fn all(binary: &Path) -> Result<Vec<Figure>> {
         Place { binary, name: "Gitea", stage: &stage, origin: proxy.origin(), path: &stage.path, token: &token, counts: &counts };
     figures.extend(requests(&place).await?);
     let project = Project { origin: proxy.origin(), path: stage.path.clone() };
-    let client = || Gitea::new(project.clone(), Flavour::Gitea, Some(token.clone()), None).expect("a client");
+    let bound = BoundToken::given_for_url(&project.origin, &token).context("a server on this machine")?;
+    let client = || Gitea::new(project.clone(), Flavour::Gitea, Some(bound.clone()), None).expect("a client");
     figures.extend(poll(&place, || Box::new(client())).await?);
     place.origin = stage.peer.origin();
     figures.extend(times(&place).await?);
@@ -124,6 +125,7 @@ impl Place<'_> {
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("HOME", home)
             .env("TRIBUNAL_TOKEN", self.token)
+            .env("TRIBUNAL__FORGE__URL", &self.origin)
             .stdin(Stdio::null())
             .output()?;
         let time = millis(begun.elapsed());

@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 use tribunal_core::feedback::reviewer::Filter;
+use tribunal_core::policy::credentials::token::BoundToken;
 use tribunal_core::policy::loops::WaitPolicy;
 use tribunal_core::policy::span::Span;
 use tribunal_core::publish::marker::MarkerKey;
@@ -83,7 +84,7 @@ pub fn watch_many(origin: &str, token: &str) -> Result<()> {
     tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(async {
         let kept = tempfile::tempdir()?;
         let project = Project { origin: origin.to_owned(), path: github::PATH.into() };
-        let auth = Auth::Token(token.to_owned());
+        let auth = Auth::Token(BoundToken::given_for_url(origin, token).context("a server on this machine")?);
         let cache = Some(kept.path().to_owned());
         let settings = Settings { project: project.clone(), auth, cache, pace: Pace::NONE, patience: 1 };
         let forge = Arc::new(GitHub::new(settings).context("a client")?);

@@ -96,6 +96,7 @@ fn review(home: &Path, address: &str, token: &str) -> Result<()> {
         .env("PATH", std::env::var_os("PATH").unwrap_or_default())
         .env("HOME", home)
         .env("TRIBUNAL_TOKEN", token)
+        .env("TRIBUNAL__FORGE__URL", address)
         .status()?;
     if !matches!(status.code(), Some(0 | 1)) {
         bail!("the review ended with {status}");

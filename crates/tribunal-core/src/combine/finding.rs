@@ -115,10 +115,11 @@ pub struct Draft {
     pub forced: Option<Severity>,
 }
 
-/// Most urgent first, then by place.
+/// Most urgent first, then what was found here, then by place.
 pub fn order(a: &Finding, b: &Finding) -> Ordering {
-    (a.p_code, &a.file, a.line_start, a.line_end, &a.category_code, &a.key).cmp(&(
+    (a.p_code, a.key.is_brought(), &a.file, a.line_start, a.line_end, &a.category_code, &a.key).cmp(&(
         b.p_code,
+        b.key.is_brought(),
         &b.file,
         b.line_start,
         b.line_end,

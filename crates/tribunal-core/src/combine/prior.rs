@@ -2,6 +2,7 @@
 //! of what changed, closes a finding, and never against evidence that it still stands.
 
 use super::Said;
+use super::brought;
 use super::finding::{Finding, FindingOrigin, SpecGap};
 use super::identity::IdBook;
 use crate::findings::brief::PriorFinding;
@@ -78,6 +79,20 @@ pub struct PriorVerification {
 }
 
 impl PriorVerification {
+    fn of(open: &OpenFinding, verification: Verification, note: String) -> Self {
+        let finding = &open.finding;
+        PriorVerification {
+            prior_id: finding.id,
+            verification,
+            note,
+            p_code: finding.p_code.code().to_owned(),
+            slug: finding.slug.clone(),
+            file: finding.file.0.clone(),
+            line: finding.line_start,
+            spec_gap: false,
+        }
+    }
+
     /// PR-72: how it is shown. `Likely fixed`, never `Fixed`.
     pub fn display(&self) -> String {
         if self.spec_gap {
@@ -104,22 +119,22 @@ pub fn verify(said: &Said<'_>, fresh: &[Finding], statuses: &[&PriorStatus]) -> 
     let mut priors: Vec<&OpenFinding> = said.prior.iter().collect();
     priors.sort_by_key(|prior| prior.finding.id);
     for prior in priors {
+        if let Some(ours) = brought::found_here(&prior.finding, fresh) {
+            verified.verifications.push(PriorVerification::of(
+                prior,
+                Verification::No,
+                format!("found here as well, at {}:{}", ours.file, ours.line_start),
+            ));
+            continue;
+        }
         let again = known.get(&prior.finding.id).copied();
         let (verification, note) = judge(said, prior, again, statuses);
         let finding = again.unwrap_or(&prior.finding);
         if again.is_some() {
             verified.known.insert(finding.key.clone(), prior.finding.id);
         }
-        verified.verifications.push(PriorVerification {
-            prior_id: prior.finding.id,
-            verification,
-            note,
-            p_code: finding.p_code.code().to_owned(),
-            slug: finding.slug.clone(),
-            file: finding.file.0.clone(),
-            line: finding.line_start,
-            spec_gap: false,
-        });
+        let of_today = OpenFinding { finding: Finding { id: prior.finding.id, ..finding.clone() } };
+        verified.verifications.push(PriorVerification::of(&of_today, verification, note));
         if again.is_none() && verification != Verification::Yes {
             verified.carried.push(Finding { origin: FindingOrigin::Carried, ..prior.finding.clone() });
         }
@@ -141,7 +156,7 @@ fn known<'a>(open: &[OpenFinding], fresh: &'a [Finding]) -> BTreeMap<FindingId, 
     };
     let mut left: Vec<&Finding> = fresh.iter().filter(|finding| !keys.contains(&finding.key)).collect();
     left.sort_by_key(|finding| finding.line_start);
-    for open in open.iter().map(|open| &open.finding) {
+    for open in open.iter().map(|open| &open.finding).filter(|open| !open.key.is_brought()) {
         let is_moved = |finding: &&Finding| finding.p_code <= open.p_code && place(finding) == place(open);
         if let (false, Some(at)) = (known.contains_key(&open.id), left.iter().position(is_moved)) {
             known.insert(open.id, left.remove(at));
@@ -164,6 +179,10 @@ pub fn recognise(fresh: &mut [Finding], known: &BTreeMap<FindingKey, FindingId>,
 /// (PR-74), which keeps its name and its weight; a heavier statement stands beside it.
 pub fn absorb(fresh: &mut Vec<Finding>, carried: Vec<Finding>) {
     for mut finding in carried {
+        if finding.key.is_brought() {
+            fresh.push(finding);
+            continue;
+        }
         let is_part = |said: &Finding| {
             said.origin == FindingOrigin::Fresh
                 && (&said.file, &said.category_code, said.side, &said.symbol)

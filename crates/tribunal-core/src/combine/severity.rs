@@ -154,7 +154,9 @@ pub fn mark_inline(findings: &mut [Finding], caps: Caps, iteration: u32) {
             Priority::P3 | Priority::Q => finding.inline = false,
         }
     }
-    p2.sort_by(|a, b| b.confidence.cmp(&a.confidence).then_with(|| super::finding::order(a, b)));
+    // What a receipt claims takes nobody's place.
+    let rank = |finding: &Finding| (finding.key.is_brought(), std::cmp::Reverse(finding.confidence));
+    p2.sort_by(|a, b| rank(a).cmp(&rank(b)).then_with(|| super::finding::order(a, b)));
     for (rank, finding) in p2.into_iter().enumerate() {
         finding.inline = iteration <= 1 && (rank as u32) < caps.inline_p2;
     }

@@ -87,6 +87,21 @@ pub fn finding_key(path: &RepoPath, symbol: &str, code: &str, category: &Categor
     FindingKey(hex(&hash.finalize()[..12]))
 }
 
+/// Keys of findings that a receipt of another job brought along. They are kept apart from ours: whoever wrote the receipt chose the words
+/// and the weight, and neither may ever stand for a finding that was made here.
+const BROUGHT: &str = "receipt-";
+
+/// The key of such a finding, from where it stands in the change as it was read here.
+pub fn brought_key(path: &RepoPath, code: &str, category: &CategoryCode, occurrence: u32) -> FindingKey {
+    FindingKey(format!("{BROUGHT}{}", finding_key(path, "", code, category, occurrence)))
+}
+
+impl FindingKey {
+    pub fn is_brought(&self) -> bool {
+        self.as_str().starts_with(BROUGHT)
+    }
+}
+
 /// The SHA-256 of some bytes, in hexadecimal digits.
 pub fn sha256_hex(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))

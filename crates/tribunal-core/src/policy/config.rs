@@ -1,7 +1,8 @@
 //! The configuration file, as typed: every key optional, unknown keys refused. [`super::layers`] puts several files, the
 //! environment and flags over each other; [`Policy`] is what comes out.
 
-use super::agents::{AgentConfig, KeySource, Means};
+use super::agents::{AgentConfig, Means};
+use super::forge::ForgeConfig;
 use super::library::LibraryConfig;
 use super::loops::{FixConfig, IdentityConfig, LoopConfig, ValidateConfig, WaitConfig};
 use super::panel::{PanelConfig, Player, VerifyConfig};
@@ -15,7 +16,6 @@ use crate::combine::Caps;
 use crate::combine::verdict::FailLevel;
 use crate::ids::{AgentName, RoleName};
 use crate::merge::policy::MergeConfig;
-use crate::pull::place::ForgeKind;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -109,20 +109,6 @@ pub struct FilesConfig {
     /// A file whose new version is larger is not read, and the review is incomplete. Default 20 MiB.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_bytes: Option<u64>,
-}
-
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ForgeConfig {
-    /// What runs on the host, when asking it is not wanted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub kind: Option<ForgeKind>,
-    /// Where the token comes from, when no variable holds it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub token: Option<KeySource>,
-    /// Use the token of the forge's own command line tool (gh, glab, tea).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub use_cli: Option<bool>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -165,13 +165,7 @@ mod tests {
     #[test]
     fn known_secrets_are_refused() {
         let vendors = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"];
-        let env = |_: &str| None;
-        let tokens = crate::pull::place::ForgeKind::ALL
-            .into_iter()
-            .flat_map(|kind| {
-                ["github.com", "git.example.org"].map(|host| crate::policy::credentials::candidates(kind, host, &env))
-            })
-            .flatten();
+        let tokens = crate::policy::credentials::token_variables();
         let more = [
             crate::policy::credentials::MARKER_KEY_VARIABLE,
             "TRIBUNAL_GITHUB_APP_KEY",

@@ -8,6 +8,7 @@
 //! ```
 //! The text of the change never enters the state: effects read it again from git by the ids that the state holds.
 
+pub mod brought;
 pub mod finish;
 pub mod pull;
 

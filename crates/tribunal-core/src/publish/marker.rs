@@ -11,8 +11,10 @@
 use super::verdict::Sitting;
 use crate::combine::verdict::Verdict;
 use crate::findings::about::About;
+use crate::findings::key::sha256_hex;
 use crate::gate::words::GateId;
 use crate::ids::{FindingId, FindingKey, RunId, Sha};
+use crate::policy::credentials::token::BoundToken;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hmac::{Hmac, KeyInit as _, Mac as _};
@@ -106,6 +108,16 @@ impl MarkerKey {
     /// From any secret of ours that stays the same: a key given for this purpose, or the forge token.
     pub fn from_secret(secret: &str) -> Self {
         MarkerKey(mac(b"tribunal markers, version 1", &[secret.as_bytes()]))
+    }
+
+    /// From a secret, for the marks of one host.
+    pub fn for_host(host: &str, secret: &str) -> Self {
+        MarkerKey::from_secret(&format!("{}\n{secret}", sha256_hex(host.as_bytes())))
+    }
+
+    /// From the token itself, where no key was given for the purpose.
+    pub fn from_token(host: &str, token: &BoundToken) -> Self {
+        MarkerKey::for_host(host, token.secret())
     }
 }
 

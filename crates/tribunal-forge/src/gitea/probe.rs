@@ -118,10 +118,11 @@ impl Gitea {
 
     async fn ask_identity(&self) -> Answered<Account> {
         let Some(token) = &self.token else {
-            let message = "there is no token".to_owned();
+            let message = "no token is for this server".to_owned();
             return Err(ForgeFault::Unauthorized { host: self.http.host().to_owned(), message });
         };
-        let key = [self.project.origin.as_str(), token.as_str()];
+        let owner = token.digest();
+        let key = [self.project.origin.as_str(), owner.as_str()];
         if let Some(kept) = self.shelf.find("gitea-identity", &key) {
             return Ok(kept);
         }

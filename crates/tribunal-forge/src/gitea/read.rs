@@ -3,6 +3,7 @@
 use super::Gitea;
 use super::wire;
 use crate::http::client::segment;
+use crate::http::credential::{AuthScheme, for_git};
 use crate::port::{Answered, GitSource, Read};
 use async_trait::async_trait;
 use tribunal_core::pull::capability::Capabilities;
@@ -96,11 +97,12 @@ impl Read for Gitea {
     }
 
     fn source(&self, pull: &Pull) -> GitSource {
+        let url = format!("{}/{}.git", self.project.origin, self.project.path);
         GitSource {
-            url: format!("{}/{}.git", self.project.origin, self.project.path),
+            authorization: self.token.as_ref().and_then(|token| for_git(token, &AuthScheme::Token, &url)),
+            url,
             head_ref: format!("refs/pull/{}/head", pull.number),
             base_ref: format!("refs/heads/{}", pull.base.branch),
-            authorization: self.token.as_ref().map(|token| format!("token {token}")),
         }
     }
 }

@@ -14,6 +14,8 @@ use rustls::pki_types::{PrivatePkcs1KeyDer, PrivatePkcs8KeyDer};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
+use tribunal_core::policy::credentials::origin::HttpOrigin;
+use tribunal_core::policy::credentials::token::BoundToken;
 use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::pull::place::Project;
 
@@ -29,10 +31,12 @@ pub struct App {
     /// The client id, or the app's number.
     pub issuer: String,
     key: Arc<RsaKeyPair>,
+    /// Where the App is registered: what it signs is sent nowhere else.
+    server: HttpOrigin,
 }
 
 pub struct Minted {
-    pub token: String,
+    pub token: BoundToken,
     pub expires: u64,
 }
 
@@ -48,7 +52,8 @@ struct AccessToken {
 
 impl App {
     /// `pem` as GitHub hands it out (PKCS#1), or as other tools rewrite it (PKCS#8).
-    pub fn new(issuer: &str, pem: &str) -> Answered<App> {
+    /// `server` is where the App is registered.
+    pub fn new(issuer: &str, pem: &str, server: &HttpOrigin) -> Answered<App> {
         let unusable = || ForgeFault::Unauthorized {
             host: "GitHub".into(),
             message: "the App's private key is no RSA key in PEM form".into(),
@@ -61,10 +66,10 @@ impl App {
                 RsaKeyPair::from_pkcs8(der.secret_pkcs8_der()).map_err(|_| unusable())?
             }
         };
-        Ok(App { issuer: issuer.to_owned(), key: Arc::new(key) })
+        Ok(App { issuer: issuer.to_owned(), key: Arc::new(key), server: server.clone() })
     }
 
-    pub fn jwt(&self, host: &str, unix_now: u64) -> Answered<String> {
+    fn jwt(&self, host: &str, unix_now: u64) -> Answered<String> {
         let part = |value: Value| BASE64_URL_SAFE_NO_PAD.encode(value.to_string());
         let claims = json!({ "iat": unix_now.saturating_sub(BACKDATED), "exp": unix_now + LIFE, "iss": self.issuer });
         let signed = format!("{}.{}", part(json!({ "alg": "RS256", "typ": "JWT" })), part(claims));
@@ -73,6 +78,13 @@ impl App {
             .sign(&RSA_PKCS1_SHA256, &SystemRandom::new(), signed.as_bytes(), &mut signature)
             .map_err(|_| ForgeFault::Unauthorized { host: host.to_owned(), message: "the App's key could not sign".into() })?;
         Ok(format!("{signed}.{}", BASE64_URL_SAFE_NO_PAD.encode(signature)))
+    }
+
+    /// The note, for the App's own server.
+    pub fn signed_token(&self, host: &str, unix_now: u64) -> Answered<BoundToken> {
+        let note = self.jwt(host, unix_now)?;
+        BoundToken::given_for(&self.server, &note)
+            .map_err(|refused| ForgeFault::Unauthorized { host: host.to_owned(), message: refused.to_string() })
     }
 
     /// Gets a token for one repository and one phase. `http` speaks for the App itself.
@@ -85,7 +97,9 @@ impl App {
         let body = json!({ "repositories": [name], "permissions": permissions(phase) });
         let answer = http.write(Method::POST, &path, Some(&body), "a token for the App").await.map_err(harmless)?;
         let minted: AccessToken = answer.json("a token for the App")?;
-        Ok(Minted { token: minted.token, expires: unix_now + TOKEN_LIFE })
+        let token = BoundToken::given_for(&self.server, &minted.token)
+            .map_err(|refused| ForgeFault::Unauthorized { host: self.server.authority(), message: refused.to_string() })?;
+        Ok(Minted { token, expires: unix_now + TOKEN_LIFE })
     }
 }
 

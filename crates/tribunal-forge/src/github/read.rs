@@ -3,10 +3,9 @@
 use super::shapes::{Found, PullShape, Role};
 use super::{GitHub, roots};
 use crate::http::client::segment;
+use crate::http::credential::{AuthScheme, for_git};
 use crate::port::{Answered, GitSource, Read};
 use async_trait::async_trait;
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
 use serde::Deserialize;
 use std::collections::BTreeSet;
 use tribunal_core::pull::capability::{Capabilities, Capability};
@@ -128,12 +127,13 @@ impl Read for GitHub {
     }
 
     fn source(&self, pull: &Pull) -> GitSource {
-        let basic = |token: String| format!("Basic {}", BASE64_STANDARD.encode(format!("x-access-token:{token}")));
+        let url = format!("{}/{}.git", self.project.origin, self.project.path);
+        let basic = AuthScheme::Basic { user: "x-access-token" };
         GitSource {
-            url: format!("{}/{}.git", self.project.origin, self.project.path),
+            authorization: self.sessions.git_token().and_then(|token| for_git(&token, &basic, &url)),
+            url,
             head_ref: format!("refs/pull/{}/head", pull.number),
             base_ref: format!("refs/heads/{}", pull.base.branch),
-            authorization: self.sessions.git_token().map(basic),
         }
     }
 }

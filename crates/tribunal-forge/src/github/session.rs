@@ -3,12 +3,15 @@
 
 use super::app::{App, Minted};
 use super::{API_VERSION, Auth, Phase, Settings};
-use crate::http::client::{Http, Settings as HttpSettings, secret_header};
+use crate::http::client::{Http, Settings as HttpSettings};
+use crate::http::credential::{AuthScheme, Credential};
+use crate::http::limits::Limits;
 use crate::port::Answered;
 use reqwest::header::{ACCEPT, HeaderMap, HeaderName, HeaderValue};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
+use tribunal_core::policy::credentials::token::BoundToken;
 use tribunal_core::pull::place::Project;
 
 /// A token is taken as over this long before it is, so that none runs out on its way.
@@ -21,7 +24,7 @@ pub struct Sessions {
     settings: Kept,
     by_phase: tokio::sync::Mutex<BTreeMap<Phase, Session>>,
     /// For git, which needs one without waiting: the last one that was used for reading.
-    readable: Mutex<Option<String>>,
+    readable: Mutex<Option<BoundToken>>,
 }
 
 struct Kept {
@@ -46,7 +49,7 @@ impl Sessions {
             for phase in [Phase::Read, Phase::Logs, Phase::Publish, Phase::Merge] {
                 by_phase.insert(phase, Session { http: Arc::clone(&http), expires: None });
             }
-            readable = Some(token.clone()).filter(|token| !token.is_empty());
+            readable = Some(token.clone());
         }
         Ok(Sessions {
             rest: rest.to_owned(),
@@ -61,7 +64,7 @@ impl Sessions {
     /// Something that stays the same for as long as the account does, to remember the account by.
     pub fn account_key(&self) -> String {
         match &self.auth {
-            Auth::Token(token) => token.clone(),
+            Auth::Token(token) => token.digest(),
             Auth::App(app) => format!("app {} in {}", app.issuer, self.project.path),
         }
     }
@@ -80,7 +83,7 @@ impl Sessions {
         matches!(self.auth, Auth::Token(_)) && self.settings.cache.is_some()
     }
 
-    pub fn git_token(&self) -> Option<String> {
+    pub fn git_token(&self) -> Option<BoundToken> {
         self.readable.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -107,7 +110,7 @@ impl Sessions {
     }
 
     async fn mint(&self, app: &App, phase: Phase) -> Answered<Minted> {
-        let jwt = app.jwt(self.project.host(), now())?;
+        let jwt = app.signed_token(self.project.host(), now())?;
         let http = client(&self.rest, &jwt, &self.settings, None)?;
         app.mint(&http, &self.project, phase, now()).await
     }
@@ -137,15 +140,18 @@ impl Sessions {
     }
 }
 
-fn client(rest: &str, token: &str, kept: &Kept, cache: Option<std::path::PathBuf>) -> Answered<Http> {
+fn client(rest: &str, token: &BoundToken, kept: &Kept, cache: Option<std::path::PathBuf>) -> Answered<Http> {
     let mut headers = HeaderMap::new();
     headers.insert(ACCEPT, HeaderValue::from_static("application/vnd.github+json"));
     headers.insert(HeaderName::from_static("x-github-api-version"), HeaderValue::from_static(API_VERSION));
-    if !token.is_empty() {
-        let (name, value) = secret_header("authorization", &format!("Bearer {token}"))?;
-        headers.insert(name, value);
-    }
-    let settings = HttpSettings { api: rest.to_owned(), headers, token: token.to_owned(), pace: kept.pace, cache };
+    let settings = HttpSettings {
+        api: rest.to_owned(),
+        headers,
+        credential: Some(Credential::new(token.clone(), AuthScheme::Bearer)?),
+        pace: kept.pace,
+        cache,
+        limits: Limits::default(),
+    };
     Ok(Http::new(settings)?.with_patience(kept.patience))
 }
 

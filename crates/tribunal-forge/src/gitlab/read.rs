@@ -106,11 +106,12 @@ impl Read for GitLab {
     }
 
     fn source(&self, pull: &Pull) -> GitSource {
+        let url = format!("{}/{}.git", self.project.origin, self.project.path);
         GitSource {
-            url: format!("{}/{}.git", self.project.origin, self.project.path),
+            authorization: self.token.for_git(&url),
+            url,
             head_ref: format!("refs/merge-requests/{}/head", pull.number),
             base_ref: format!("refs/heads/{}", pull.base.branch),
-            authorization: self.token.for_git(),
         }
     }
 }

@@ -2,9 +2,11 @@
 
 use super::answer::Answer;
 use super::cache::{Cache, Kept};
+use super::credential::{Credential, SECRET_HEADERS};
+use super::limits::{Limits, Pages, begin_request, count_bytes};
 use super::pace::{Bucket, Pace};
 use crate::port::Answered;
-use reqwest::header::{ACCEPT, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue, IF_NONE_MATCH, LINK, LOCATION};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, ETAG, HeaderMap, HeaderValue, IF_NONE_MATCH, LINK, LOCATION};
 use reqwest::{Client, Method, RequestBuilder, Response, Url};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -13,15 +15,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep, sleep_until};
+use tribunal_core::policy::credentials::origin::HttpOrigin;
 use tribunal_core::pull::fault::ForgeFault;
 
 const CONNECT: Duration = Duration::from_secs(10);
-const READ: Duration = Duration::from_secs(60);
 /// A large review takes a forge a while; being impatient here makes an uncertain write of a slow one.
 const WRITE: Duration = Duration::from_secs(120);
-/// An answer larger than this is no answer of an API.
-const MAX_BODY: usize = 64 * 1024 * 1024;
-const MAX_PAGES: usize = 500;
 const MAX_REDIRECTS: usize = 3;
 /// A read is asked this often before a failing server is believed.
 const READ_ATTEMPTS: u32 = 3;
@@ -32,12 +31,20 @@ const MAX_WAIT: u64 = 60;
 pub struct Settings {
     /// Root of the API, without a slash at the end.
     pub api: String,
+    /// Sent with every request. None of them may hold a secret: that is what `credential` is for.
     pub headers: HeaderMap,
-    /// To key the cache, and to be taken out of whatever is said. Never sent from here.
-    pub token: String,
+    pub credential: Option<Credential>,
     pub pace: Pace,
     /// Where answers are kept for conditional requests; nothing where the forge has no tags.
     pub cache: Option<PathBuf>,
+    pub limits: Limits,
+}
+
+impl Settings {
+    /// Without a token, at any pace.
+    pub fn anonymous(api: String) -> Self {
+        Settings { api, headers: HeaderMap::new(), credential: None, pace: Pace::NONE, cache: None, limits: Limits::default() }
+    }
 }
 
 pub struct Http {
@@ -45,7 +52,8 @@ pub struct Http {
     api: String,
     host: String,
     headers: HeaderMap,
-    token: String,
+    credential: Option<Credential>,
+    limits: Limits,
     cache: Cache,
     bucket: Mutex<Bucket>,
     patience: u64,
@@ -65,8 +73,10 @@ impl Http {
             .redirect(reqwest::redirect::Policy::none())
             .retry(reqwest::retry::never())
             .connect_timeout(CONNECT);
-        let loopback = url.host_str().is_some_and(|host| host == "localhost" || host == "[::1]" || host.starts_with("127."));
-        if loopback {
+        if SECRET_HEADERS.iter().any(|name| settings.headers.contains_key(*name)) {
+            return Err(unusable("a header with a token must be bound to its server".into()));
+        }
+        if HttpOrigin::of(url.as_str()).is_some_and(|origin| origin.is_loopback()) {
             builder = builder.no_proxy();
         }
         if url.scheme() == "http" {
@@ -74,13 +84,15 @@ impl Http {
             builder = builder.tls_certs_only([]);
         }
         let client = builder.build().map_err(|error| unusable(error.to_string()))?;
+        let owner = settings.credential.as_ref().map(|credential| credential.token().digest()).unwrap_or_default();
         Ok(Http {
             client,
-            cache: Cache::new(settings.cache, &host, &settings.token),
+            cache: Cache::new(settings.cache, &host, &owner),
             host,
             api: settings.api,
             headers: settings.headers,
-            token: settings.token,
+            credential: settings.credential,
+            limits: settings.limits,
             bucket: Mutex::new(Bucket::new(settings.pace)),
             patience: MAX_WAIT,
             reads: AtomicU64::new(0),
@@ -99,16 +111,28 @@ impl Http {
         &self.host
     }
 
-    pub(super) fn client(&self) -> &Client {
-        &self.client
+    /// Begins a request. The only place that adds a token, and only to the token's own server.
+    pub(super) fn request(&self, method: Method, url: &Url) -> RequestBuilder {
+        let request = self.client.request(method, url.clone()).headers(self.headers.clone());
+        match self.credential.as_ref().and_then(|credential| credential.header_for(url)) {
+            Some((name, value)) => request.header(name, value),
+            None => request,
+        }
     }
 
-    pub(super) fn headers(&self) -> &HeaderMap {
-        &self.headers
+    /// The same as somebody who is nobody in particular.
+    pub(super) fn request_as_stranger(&self, url: &Url) -> RequestBuilder {
+        self.client.get(url.clone())
     }
 
-    pub(super) fn count_read(&self) {
+    pub(super) fn count_read(&self) -> Answered<()> {
+        begin_request(&self.host)?;
         self.reads.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    pub fn limits(&self) -> &Limits {
+        &self.limits
     }
 
     pub fn api(&self) -> &str {
@@ -128,14 +152,16 @@ impl Http {
     /// Reads a list, every page of it.
     pub async fn pages<T: DeserializeOwned>(&self, path: &str, what: &str) -> Answered<Vec<T>> {
         let mut all = Vec::new();
+        let mut pages = Pages::new(&self.host, what, &self.limits);
         let mut next = Some(path.to_owned());
-        for _ in 0..MAX_PAGES {
-            let Some(address) = next else { return Ok(all) };
+        while let Some(address) = next {
+            pages.turn_to(&address)?;
             let answer = self.read(&address, what).await?;
+            pages.count(answer.body.len())?;
             all.extend(answer.json::<Vec<T>>(what)?);
             next = answer.next_page();
         }
-        Err(ForgeFault::Hollow { host: self.host.clone(), message: format!("{what} has more than {MAX_PAGES} pages") })
+        Ok(all)
     }
 
     /// Reads, with the forge's patience: conditional, again after a failing answer, and after a stated wait.
@@ -165,8 +191,8 @@ impl Http {
 
     /// Looks once, whatever the answer is: to find out what kind of server this is, a refusal tells as much as a page.
     pub async fn look(&self, path: &str) -> Answered<Answer> {
-        let request = self.client.get(self.url(path)?).headers(self.headers.clone()).timeout(CONNECT);
-        self.reads.fetch_add(1, Ordering::Relaxed);
+        let request = self.request(Method::GET, &self.url(path)?).timeout(CONNECT);
+        self.count_read()?;
         self.answer(request, false).await
     }
 
@@ -194,11 +220,11 @@ impl Http {
     async fn read_at(&self, url: &Url, what: &str) -> Answered<Answer> {
         let accept = self.headers.get(ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
         let kept = self.cache.find(url.as_str(), accept);
-        let mut request = self.client.get(url.clone()).headers(self.headers.clone()).timeout(READ);
+        let mut request = self.request(Method::GET, url).timeout(self.limits.read);
         if let Some(tag) = kept.as_ref().and_then(|kept| HeaderValue::from_str(&kept.etag).ok()) {
             request = request.header(IF_NONE_MATCH, tag);
         }
-        self.reads.fetch_add(1, Ordering::Relaxed);
+        self.count_read()?;
         let mut answer = self.answer(request, false).await?;
         if let (304, Some(kept)) = (answer.status, kept) {
             answer.status = 200;
@@ -239,15 +265,11 @@ impl Http {
             attempt += 1;
             let turn = self.bucket.lock().await.take(Instant::now());
             sleep_until(turn).await;
-            let mut request = self
-                .client
-                .request(method.clone(), url.clone())
-                .headers(self.headers.clone())
-                .headers(more.clone())
-                .timeout(WRITE);
+            let mut request = self.request(method.clone(), &url).headers(more.clone()).timeout(WRITE);
             if let Some(body) = body {
                 request = request.header(CONTENT_TYPE, "application/json").body(body.to_string());
             }
+            begin_request(&self.host)?;
             self.writes.fetch_add(1, Ordering::Relaxed);
             let answer = self.answer(request, true).await?;
             match answer.fault(what, true, now()) {
@@ -268,8 +290,8 @@ impl Http {
         let mut attempt = 0;
         loop {
             attempt += 1;
-            self.reads.fetch_add(1, Ordering::Relaxed);
-            let request = self.client.post(url.clone()).headers(self.headers.clone()).timeout(READ);
+            self.count_read()?;
+            let request = self.request(Method::POST, &url).timeout(self.limits.read);
             let request = request.header(CONTENT_TYPE, "application/json").body(body.to_string());
             let answer = self.answer(request, false).await;
             match answer.and_then(|answer| answer.fault(what, false, now()).map_or(Ok(answer), Err)) {
@@ -293,15 +315,22 @@ impl Http {
         };
         let response = request.send().await.map_err(|error| failed(&error))?;
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
-        let body = match body(response).await {
+        let body = match body(response, self.limits.body).await {
             Ok(body) => body,
             Err(Some(error)) => return Err(failed(&error)),
             Err(None) => {
-                let message = format!("an answer of more than {} MB", MAX_BODY / (1024 * 1024));
-                return Err(ForgeFault::Hollow { host: self.host.clone(), message });
+                let message = format!("an answer of more than {} MB", self.limits.body / (1024 * 1024));
+                return Err(self.cut_off(message, is_write));
             }
         };
+        count_bytes(&self.host, body.len()).map_err(|fault| self.cut_off(fault.to_string(), is_write))?;
         Ok(Answer { host: self.host.clone(), status, headers, body })
+    }
+
+    /// A write whose answer is not read to its end may have been done.
+    fn cut_off(&self, message: String, is_write: bool) -> ForgeFault {
+        let host = self.host.clone();
+        if is_write { ForgeFault::Uncertain { host, message } } else { ForgeFault::Hollow { host, message } }
     }
 
     pub(super) fn url(&self, path: &str) -> Answered<Url> {
@@ -316,29 +345,19 @@ impl Http {
     }
 
     pub(super) fn masked(&self, text: &str) -> String {
-        if self.token.is_empty() { text.to_owned() } else { text.replace(&self.token, "…") }
+        self.credential.as_ref().map_or_else(|| text.to_owned(), |credential| credential.token().mask(text))
     }
 }
 
-async fn body(mut response: Response) -> Result<Vec<u8>, Option<reqwest::Error>> {
+async fn body(mut response: Response, most: usize) -> Result<Vec<u8>, Option<reqwest::Error>> {
     let mut bytes = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(Some)? {
         bytes.extend_from_slice(&chunk);
-        if bytes.len() > MAX_BODY {
+        if bytes.len() > most {
             return Err(None);
         }
     }
     Ok(bytes)
-}
-
-/// A header from text that may hold a secret: marked, so that nothing prints it.
-pub fn secret_header(name: &'static str, value: &str) -> Answered<(HeaderName, HeaderValue)> {
-    let mut header = HeaderValue::from_str(value).map_err(|_| ForgeFault::Unauthorized {
-        host: "the forge".into(),
-        message: "the token holds characters that no token has; is there a line break in it?".into(),
-    })?;
-    header.set_sensitive(true);
-    Ok((HeaderName::from_static(name), header))
 }
 
 pub fn host_of(address: &str) -> String {

@@ -5,15 +5,16 @@ use super::answer::Answer;
 use super::client::{Http, innermost, now};
 use crate::port::Answered;
 use reqwest::header::LOCATION;
-use reqwest::{Response, Url};
+use reqwest::{Method, Response, Url};
 use std::time::Duration;
+use tribunal_core::policy::credentials::origin::HttpOrigin;
 use tribunal_core::pull::fault::ForgeFault;
 
 /// For the whole of it.
 const PATIENCE: Duration = Duration::from_secs(60);
 const MAX_REDIRECTS: usize = 3;
 /// Of a text that is longer only so much is looked at; its end is then not the end.
-const MAX_READ: usize = 256 * 1024 * 1024;
+const MAX_READ: usize = 64 * 1024 * 1024;
 /// A refusal explains itself in less.
 const MAX_REFUSAL: usize = 64 * 1024;
 
@@ -40,10 +41,9 @@ impl Http {
     }
 
     async fn visit(&self, url: &Url, away: bool) -> Answered<Response> {
-        let request = self.client().get(url.clone()).timeout(PATIENCE);
-        let request = if away { request } else { request.headers(self.headers().clone()) };
-        self.count_read();
-        request.send().await.map_err(|error| self.unreachable(url, &error))
+        self.count_read()?;
+        let request = if away { self.request_as_stranger(url) } else { self.request(Method::GET, url) };
+        request.timeout(PATIENCE).send().await.map_err(|error| self.unreachable(url, &error))
     }
 
     async fn end_of(&self, mut response: Response, what: &str, most: usize) -> Answered<Vec<u8>> {
@@ -76,9 +76,11 @@ impl Http {
     }
 }
 
-/// What was asked for in secret is not fetched in the open.
+/// What was asked for in secret is not fetched in the open, and a server outside does not send us into the network that we are in.
 fn is_safe(home: &Url, to: &Url) -> bool {
-    to.scheme() == "https" || (to.scheme() == "http" && home.scheme() == "http")
+    let (Some(home), Some(there)) = (HttpOrigin::of(home.as_str()), HttpOrigin::of(to.as_str())) else { return false };
+    let is_as_private = home.is_internal() || !there.is_internal();
+    is_as_private && (to.scheme() == "https" || !home.to_string().starts_with("https"))
 }
 
 #[cfg(test)]
@@ -93,5 +95,9 @@ mod tests {
         assert!(!is_safe(&url("https://h"), &url("http://h")));
         assert!(is_safe(&url("http://127.0.0.1:1"), &url("http://localhost:1")));
         assert!(!is_safe(&url("http://h"), &url("file:///etc/passwd")));
+        for inside in ["https://127.0.0.1", "https://169.254.169.254/latest", "https://10.0.0.1", "https://[::1]"] {
+            assert!(!is_safe(&url("https://h"), &url(inside)), "{inside}");
+        }
+        assert!(is_safe(&url("https://10.0.0.2"), &url("https://10.0.0.1")));
     }
 }

@@ -8,6 +8,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use tribunal_core::ids::Sha;
+use tribunal_core::policy::credentials::token::BoundToken;
 use tribunal_core::pull::place::{ForgeKind, Project};
 use tribunal_forge::gitea::{Flavour, Gitea};
 use tribunal_forge::port::Forge;
@@ -71,7 +72,8 @@ impl ForgejoStage {
 
     pub fn client(&self, who: Who) -> Gitea {
         let project = Project { origin: self.server.url(), path: PATH.into() };
-        Gitea::new(project, Flavour::Forgejo, Some(token(who)), None).unwrap()
+        let bound = BoundToken::given_for_url(&project.origin, &token(who)).unwrap();
+        Gitea::new(project, Flavour::Forgejo, Some(bound), None).unwrap()
     }
 
     /// Past the client: what it would never send.

@@ -10,6 +10,7 @@ use forge_conformance::{Checkout, Stage, Who, run};
 use std::sync::Arc;
 use tribunal_core::findings::anchor::Side;
 use tribunal_core::ids::Sha;
+use tribunal_core::policy::credentials::origin::HttpOrigin;
 use tribunal_core::pull::capability::Capability;
 use tribunal_core::pull::facts::{AccountKind, CheckState};
 use tribunal_core::pull::fault::ForgeFault;
@@ -36,7 +37,7 @@ async fn stage() -> GitHubStage {
 }
 
 fn app(stage: &GitHubStage, issuer: &str) -> GitHub {
-    stage.client_with(Auth::App(App::new(issuer, &private_key()).unwrap()), None)
+    stage.client_with(Auth::App(App::new(issuer, &private_key(), &HttpOrigin::of(&stage.server.url()).unwrap()).unwrap()), None)
 }
 
 /// The same place, where the bot is the App.
@@ -201,7 +202,7 @@ async fn an_app_that_is_not_installed_or_not_itself_is_told_so() {
     stage.server.with(|_, site| site.app_installed.clear());
     let missing = app(&stage, CLIENT_ID).pull(1).await.unwrap_err();
     assert!(missing.to_string().contains("the App's installation in acme/shop"), "{missing}");
-    assert!(App::new(CLIENT_ID, "no key").is_err());
+    assert!(App::new(CLIENT_ID, "no key", &HttpOrigin::of("https://github.com").unwrap()).is_err());
 }
 
 /// The token of a workflow is an installation's, whatever it looks like: it has no user, and GraphQL says who it is.
@@ -216,12 +217,12 @@ async fn a_token_from_a_workflow_knows_itself() {
     });
     for (token, requests) in [("ghs_short", 1), ("some-other-form", 2)] {
         stage.server.forget_log();
-        let identity = stage.client_with(Auth::Token(token.into()), None).identity().await.unwrap();
+        let identity = stage.client_with(stage.auth(token), None).identity().await.unwrap();
         assert_eq!((identity.login.as_str(), identity.kind), ("github-actions[bot]", AccountKind::Bot));
         assert_eq!(stage.server.log().reads(), requests);
     }
     let (number, _) = stage.pull("workflow").await;
-    let client = stage.client_with(Auth::Token("ghs_short".into()), None);
+    let client = stage.client_with(stage.auth("ghs_short"), None);
     let refused = client.react(number, &ReactionTarget::Pull, Emoji::Eyes).await.unwrap_err().to_string();
     assert!(refused.contains("issues: write"), "{refused}");
 }

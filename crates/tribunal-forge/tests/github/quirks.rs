@@ -12,7 +12,7 @@ use tribunal_core::pull::facts::{MergeMethod, MergeOrder, Mergeable, PullFilter}
 use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::pull::place::Project;
 use tribunal_core::pull::talk::{NewReview, ReviewEvent, ReviewState};
-use tribunal_forge::github::{Auth, GitHub, Settings};
+use tribunal_forge::github::{GitHub, Settings};
 use tribunal_forge::http::pace::Pace;
 use tribunal_forge::port::{CheckCommit, Discuss, Issues, Merge, Read, Resolve, ReviewPull};
 
@@ -186,7 +186,7 @@ async fn q8_a_tag_dies_with_its_token() {
     let folder = tempfile::tempdir().unwrap();
     let look = async |who| {
         stage.server.forget_log();
-        let client = stage.client_with(Auth::Token(token(who)), Some(folder.path().into()));
+        let client = stage.client_with(stage.auth(&token(who)), Some(folder.path().into()));
         client.identity().await.unwrap();
         client.comments(number).await.unwrap();
         stage.server.log().entries.iter().map(|entry| entry.status).collect::<Vec<u16>>()
@@ -241,12 +241,12 @@ async fn q17_a_long_token_works_and_is_never_shown() {
     let bot = stage.client(Who::Bot);
     assert_eq!(bot.identity().await.unwrap().id, id(Who::Bot).to_string());
     let secret = "s3cr3t".repeat(100);
-    let stranger = stage.client_with(Auth::Token(secret.clone()), None);
+    let stranger = stage.client_with(stage.auth(&secret), None);
     let refused = stranger.pull(1).await.unwrap_err();
     assert!(matches!(refused, ForgeFault::Unauthorized { .. }));
     assert!(!format!("{refused} {refused:?}").contains("s3cr3t"));
     let project = Project { origin: stage.server.url(), path: PATH.into() };
-    let broken = Settings { project, auth: Auth::Token(format!("{secret}\n")), cache: None, pace: Pace::NONE, patience: 1 };
+    let broken = Settings { project, auth: stage.auth(&format!("{secret}\n")), cache: None, pace: Pace::NONE, patience: 1 };
     let refused = GitHub::new(broken).err().unwrap();
     assert!(!format!("{refused} {refused:?}").contains("s3cr3t"), "{refused}");
 }

@@ -8,6 +8,7 @@ use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tribunal_core::ids::Sha;
+use tribunal_core::policy::credentials::token::BoundToken;
 use tribunal_core::pull::place::{ForgeKind, Project};
 use tribunal_forge::github::{Auth, GitHub, Settings};
 use tribunal_forge::http::pace::Pace;
@@ -57,7 +58,12 @@ impl GitHubStage {
     }
 
     pub fn client(&self, who: Who) -> GitHub {
-        self.client_with(Auth::Token(token(who)), None)
+        self.client_with(self.auth(&token(who)), None)
+    }
+
+    /// With a token for this server.
+    pub fn auth(&self, token: &str) -> Auth {
+        Auth::Token(BoundToken::given_for_url(&self.server.url(), token).unwrap())
     }
 
     pub fn client_with(&self, auth: Auth, cache: Option<PathBuf>) -> GitHub {
@@ -115,7 +121,7 @@ impl Stage for GitHubStage {
     }
 
     fn forge_as(&self, who: Who) -> Arc<dyn Forge> {
-        Arc::new(self.client_with(Auth::Token(token(who)), Some(self.kept.path().to_owned())))
+        Arc::new(self.client_with(self.auth(&token(who)), Some(self.kept.path().to_owned())))
     }
 
     fn checkout(&self) -> &Checkout {

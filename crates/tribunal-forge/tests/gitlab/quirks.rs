@@ -8,6 +8,7 @@ use reqwest::Method;
 use serde_json::json;
 use tribunal_core::findings::anchor::Side;
 use tribunal_core::ids::Sha;
+use tribunal_core::policy::credentials::token::BoundToken;
 use tribunal_core::pull::capability::Capability;
 use tribunal_core::pull::facts::{AccountKind, CheckState, MergeMethod, MergeOrder, Mergeable, Permission, PullFilter};
 use tribunal_core::pull::fault::ForgeFault;
@@ -414,7 +415,8 @@ async fn pages_are_followed_in_both_ways() {
 async fn a_job_only_reads() {
     let it = request().await;
     let project = Project { origin: it.stage.server.url(), path: PATH.into() };
-    let job = GitLab::new(project, Token::Job(token(Who::Bot)), Pace::NONE, None).unwrap();
+    let bound = BoundToken::given_for_url(&project.origin, &token(Who::Bot)).unwrap();
+    let job = GitLab::new(project, Token::Job(bound), Pace::NONE, None).unwrap();
     assert_eq!(job.identity().await.unwrap().id, id(Who::Bot).to_string());
     assert_eq!(job.pull(it.number).await.unwrap().head.sha, it.head);
     let capabilities = job.capabilities().await.unwrap();

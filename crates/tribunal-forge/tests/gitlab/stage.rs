@@ -7,6 +7,7 @@ use forge_conformance::{Checkout, Stage, Who};
 use serde_json::json;
 use std::sync::Arc;
 use tribunal_core::ids::Sha;
+use tribunal_core::policy::credentials::token::BoundToken;
 use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::pull::place::{ForgeKind, Project};
 use tribunal_forge::gitlab::{GitLab, Token};
@@ -78,7 +79,8 @@ impl GitLabStage {
 
 pub fn client(origin: &str, path: &str, token: &str) -> Result<GitLab, ForgeFault> {
     let project = Project { origin: origin.into(), path: path.into() };
-    GitLab::new(project, Token::Access(token.into()), Pace::NONE, None)
+    let bound = BoundToken::given_for_url(origin, token).unwrap();
+    GitLab::new(project, Token::Access(bound), Pace::NONE, None)
 }
 
 fn authorization(origin: &str) -> Option<String> {

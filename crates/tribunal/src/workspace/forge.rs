@@ -8,12 +8,17 @@ use std::time::Duration;
 use tribunal_agent::model::key::{self, Secret};
 use tribunal_core::findings::key::sha256_hex;
 use tribunal_core::policy::agents::KeySource;
-use tribunal_core::policy::config::ForgeConfig;
-use tribunal_core::policy::credentials::{MARKER_KEY_VARIABLE, candidates, token_variable};
+use tribunal_core::policy::credentials::origin::HttpOrigin;
+use tribunal_core::policy::credentials::token::BoundToken;
+use tribunal_core::policy::credentials::{
+    APP_VARIABLES, JOB_TOKEN, MARKER_KEY_VARIABLE, TokenRefusal, TokenSource, advice, binding, grant, grant_app, server_config,
+};
+use tribunal_core::policy::forge::ForgeConfig;
 use tribunal_core::publish::marker::MarkerKey;
 use tribunal_core::pull::facts::{Account, AccountKind, PullFilter, PullState};
 use tribunal_core::pull::place::{Asked, ForgeKind, Hint, Place, Project, project_of_remote};
 use tribunal_engine::local_book::LedgerBook;
+use tribunal_forge::bounded::Bounded;
 use tribunal_forge::detect::detect;
 use tribunal_forge::git::Repository;
 use tribunal_forge::gitea::{Flavour, Gitea};
@@ -24,8 +29,8 @@ use tribunal_forge::http::pace::Pace;
 use tribunal_forge::local::Local;
 use tribunal_forge::port::Forge;
 
-const APP_ID: &str = "TRIBUNAL_GITHUB_APP_ID";
-const APP_KEY: &str = "TRIBUNAL_GITHUB_APP_KEY";
+const APP_ID: &str = APP_VARIABLES[0];
+const APP_KEY: &str = APP_VARIABLES[1];
 
 /// A forge, reached.
 pub struct Connected {
@@ -36,6 +41,28 @@ pub struct Connected {
 
 fn env(name: &str) -> Option<String> {
     std::env::var(name).ok()
+}
+
+/// How we prove who we are to one server.
+#[derive(Clone)]
+enum Proof {
+    App(App),
+    Token(BoundToken, TokenSource),
+    /// Some forges let anybody read.
+    None,
+}
+
+impl Proof {
+    /// Where it came from, for people.
+    fn source(&self) -> Option<String> {
+        match self {
+            Proof::App(_) => Some(format!("the App of {APP_ID}")),
+            Proof::Token(_, TokenSource::Variable(name)) => Some(format!("the token in {name}")),
+            Proof::Token(_, TokenSource::Configured(_)) => Some("the token that [forge] names".to_owned()),
+            Proof::Token(_, TokenSource::Tool) => Some("the token of the forge's own tool".to_owned()),
+            Proof::None => None,
+        }
+    }
 }
 
 /// Reaches the forge of a pull request that was named in any way.
@@ -50,13 +77,13 @@ pub async fn connect(asked: &Asked, here: Option<&Repository>, config: &ForgeCon
         Asked::CurrentBranch => (project_here(here), None, None),
     };
     let (project, kind) = locate(project, hint, here, config).await?;
-    let token = token(kind, &project, config)?;
-    let forge = client(kind, &project, token.clone(), here).await?;
+    let proof = proof(kind, &project, config)?;
+    let key = marker_key(&project, &proof);
+    let forge = client(kind, &project, proof, config, here).await?;
     let number = match number {
         Some(number) => number,
         None => of_current_branch(forge.as_ref(), here).await?,
     };
-    let key = marker_key(&project, token.as_deref());
     Ok(Connected { forge, place: Place { kind, project, number }, key })
 }
 
@@ -103,22 +130,17 @@ pub async fn connect_project(
     config: &ForgeConfig,
 ) -> Result<(Arc<dyn Forge>, String), Situation> {
     let Home { kind, project } = home;
-    let token = token(*kind, project, config)?;
-    let is_app = *kind == ForgeKind::GitHub && app()?.is_some();
-    let source = match token_variable(*kind, &project.host().to_lowercase(), &env) {
-        _ if is_app => format!("the App of {APP_ID}"),
-        Some(name) => format!("the token in {name}"),
-        None if token.is_some() => "the token that [forge] names".to_owned(),
-        None => return Err(no_token(*kind, project)),
-    };
-    Ok((client(*kind, project, token, Some(here)).await?, source))
+    let proof = proof(*kind, project, config)?;
+    let source = proof.source().ok_or_else(|| no_token(*kind, project, config))?;
+    Ok((client(*kind, project, proof, config, Some(here)).await?, source))
 }
 
 /// Reaches the forge of a run that is gone on with.
 pub async fn reconnect(place: &Place, here: Option<&Repository>, config: &ForgeConfig) -> Result<Connected, Situation> {
-    let token = token(place.kind, &place.project, config)?;
-    let forge = client(place.kind, &place.project, token.clone(), here).await?;
-    Ok(Connected { forge, place: place.clone(), key: marker_key(&place.project, token.as_deref()) })
+    let proof = proof(place.kind, &place.project, config)?;
+    let key = marker_key(&place.project, &proof);
+    let forge = client(place.kind, &place.project, proof, config, here).await?;
+    Ok(Connected { forge, place: place.clone(), key })
 }
 
 /// The project that this checkout was cloned from.
@@ -136,7 +158,8 @@ const KNOWN_FOR: Duration = Duration::from_secs(24 * 3600);
 
 /// What runs there. The shape of an address tells some apart; others are asked.
 async fn kind_of(project: &Project, hint: Option<Hint>, config: &ForgeConfig) -> Result<ForgeKind, Situation> {
-    match (config.kind, hint) {
+    let own = HttpOrigin::of(&project.origin).and_then(|server| server_config(&server, config)?.kind);
+    match (own.or(config.kind), hint) {
         (Some(kind), _) => return Ok(kind),
         (None, Some(Hint::GitLab)) => return Ok(ForgeKind::GitLab),
         (None, Some(Hint::GitHub)) => return Ok(ForgeKind::GitHub),
@@ -159,28 +182,45 @@ fn remembered(file: &Path) -> Option<ForgeKind> {
     serde_json::from_slice(&bytes).ok()
 }
 
-fn token(kind: ForgeKind, project: &Project, config: &ForgeConfig) -> Result<Option<String>, Situation> {
-    let host = project.host().to_lowercase();
-    if let Some(name) = token_variable(kind, &host, &env) {
-        return Ok(env(name).map(|value| value.trim().to_owned()));
+/// The App or the token that this server may be sent. What is for another server stays here.
+fn proof(kind: ForgeKind, project: &Project, config: &ForgeConfig) -> Result<Proof, Situation> {
+    let server = &project.origin;
+    let refused = |refusal: TokenRefusal| refused(kind, project, config, &refusal);
+    if let Some(grant) = grant_app(kind, server, config, &env).map_err(refused)? {
+        let (issuer, pem) = app_key()?;
+        return Ok(Proof::App(App::new(&issuer, &pem, grant.server())?));
     }
-    let found = match (&config.token, config.use_cli.unwrap_or(false)) {
-        (Some(source), _) => key::read(source, &env),
-        (None, true) => match cli_token(kind, project, &host) {
+    let Some(grant) = grant(kind, server, config, &env).map_err(refused)? else { return Ok(Proof::None) };
+    let read = match &grant.source {
+        TokenSource::Variable(name) => key::read(&KeySource::Env((*name).to_owned()), &env),
+        TokenSource::Configured(source) => key::read(source, &env),
+        TokenSource::Tool => match cli_token(kind, project) {
             Some(found) => found,
-            None => return Ok(None),
+            None => return Ok(Proof::None),
         },
-        (None, false) => return Ok(None),
     };
-    let found = found.map_err(|problem| {
+    let host = project.host();
+    let text = read.map_err(|problem| {
         Situation::new("no-token", exit::FORGE, format!("no token for {host}: {problem}"))
-            .help(format!("or set one of {}", candidates(kind, &host, &env).join(", ")))
+            .help(format!("or {}", advice(kind, server, config, &env)))
     })?;
-    Ok(Some(found.expose().to_owned()))
+    let token = grant.bind(text.expose()).map_err(|plain| refused(plain.into()))?;
+    Ok(Proof::Token(token, grant.source))
+}
+
+fn refused(kind: ForgeKind, project: &Project, config: &ForgeConfig, refusal: &TokenRefusal) -> Situation {
+    let situation = Situation::new("no-token", exit::FORGE, refusal.to_string());
+    match refusal {
+        TokenRefusal::Unbound { variable, server } => {
+            situation.help(binding(variable, server)).help(format!("or, for this command: TRIBUNAL__FORGE__URL={server}"))
+        }
+        TokenRefusal::NoServer(_) | TokenRefusal::PlainHttp(_) => situation.help(advice(kind, &project.origin, config, &env)),
+    }
 }
 
 /// What the forge's own tool keeps.
-fn cli_token(kind: ForgeKind, project: &Project, host: &str) -> Option<Result<Secret, String>> {
+fn cli_token(kind: ForgeKind, project: &Project) -> Option<Result<Secret, String>> {
+    let host = project.host();
     let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<String>>();
     let printed = |words: &[&str]| key::read(&KeySource::Command(owned(words)), &env);
     match kind {
@@ -197,60 +237,71 @@ fn cli_token(kind: ForgeKind, project: &Project, host: &str) -> Option<Result<Se
 async fn client(
     kind: ForgeKind,
     project: &Project,
-    token: Option<String>,
+    proof: Proof,
+    config: &ForgeConfig,
     here: Option<&Repository>,
 ) -> Result<Arc<dyn Forge>, Situation> {
     let cache = Some(Person::here().cache.join("http"));
-    Ok(match kind {
-        ForgeKind::Gitea => Arc::new(Gitea::new(project.clone(), Flavour::Gitea, token, cache)?),
-        ForgeKind::Forgejo => Arc::new(Gitea::new(project.clone(), Flavour::Forgejo, token, cache)?),
-        ForgeKind::GitLab => {
-            let token = token.ok_or_else(|| no_token(kind, project))?;
-            let is_job = env("CI_JOB_TOKEN").is_some_and(|job| job.trim() == token);
+    let gitea = |flavour, proof| {
+        let token = match proof {
+            Proof::Token(token, _) => Some(token),
+            Proof::App(_) | Proof::None => None,
+        };
+        Gitea::new(project.clone(), flavour, token, cache.clone())
+    };
+    Ok(match (kind, proof) {
+        (ForgeKind::Gitea, proof) => Arc::new(Bounded::new(gitea(Flavour::Gitea, proof)?)),
+        (ForgeKind::Forgejo, proof) => Arc::new(Bounded::new(gitea(Flavour::Forgejo, proof)?)),
+        (ForgeKind::GitLab, Proof::Token(token, source)) => {
+            let is_job = source == TokenSource::Variable(JOB_TOKEN);
             let token = if is_job { Token::Job(token) } else { Token::Access(token) };
-            Arc::new(GitLab::new(project.clone(), token, pace(project, Pace::GITLAB), cache)?)
+            Arc::new(Bounded::new(GitLab::new(project.clone(), token, pace(project, Pace::GITLAB), cache)?))
         }
-        ForgeKind::Local => {
+        (ForgeKind::Local, _) => {
             let here = here.ok_or_else(no_forge)?;
             let ledger = super::open_ledger(&super::ledger_folder(Some(here))).await?;
             // Not the person at the keyboard: who reviewed must be plain to see.
             let me = Account { id: "tribunal".into(), login: "tribunal[bot]".into(), kind: AccountKind::Bot };
             Arc::new(Local::new(here.clone(), Arc::new(LedgerBook(ledger)), me))
         }
-        ForgeKind::GitHub => {
-            let auth = match (app()?, token) {
-                (Some((issuer, pem)), _) => Auth::App(App::new(&issuer, &pem)?),
-                (None, Some(token)) => Auth::Token(token),
-                (None, None) => return Err(no_token(kind, project)),
+        (ForgeKind::GitHub, proof) => {
+            let auth = match proof {
+                Proof::App(app) => Auth::App(app),
+                Proof::Token(token, _) => Auth::Token(token),
+                Proof::None => return Err(no_token(kind, project, config)),
             };
             let settings =
                 github::Settings { cache, pace: pace(project, Pace::GITHUB), ..github::Settings::new(project.clone(), auth) };
-            Arc::new(GitHub::new(settings)?)
+            Arc::new(Bounded::new(GitHub::new(settings)?))
         }
+        (ForgeKind::GitLab, Proof::App(_) | Proof::None) => return Err(no_token(kind, project, config)),
     })
 }
 
 /// A GitHub App, by its id and its private key: the key itself, or the file it is in.
-fn app() -> Result<Option<(String, String)>, Situation> {
-    let (Some(id), Some(key)) = (env(APP_ID), env(APP_KEY)) else { return Ok(None) };
+fn app_key() -> Result<(String, String), Situation> {
+    let (id, key) = (env(APP_ID).unwrap_or_default(), env(APP_KEY).unwrap_or_default());
     if key.contains("-----BEGIN") {
-        return Ok(Some((id, key)));
+        return Ok((id, key));
     }
     let pem = std::fs::read_to_string(&key).map_err(|error| {
         Situation::new("no-token", exit::FORGE, format!("{APP_KEY} names no key and no file that can be read: {error}"))
     })?;
-    Ok(Some((id, pem)))
+    Ok((id, pem))
 }
 
-fn no_token(kind: ForgeKind, project: &Project) -> Situation {
-    let names = candidates(kind, project.host(), &env);
-    Situation::new("no-token", exit::FORGE, format!("no token for {}", project.host()))
-        .help(format!("set one of {}", names.join(", ")))
+fn no_token(kind: ForgeKind, project: &Project, config: &ForgeConfig) -> Situation {
+    Situation::new("no-token", exit::FORGE, format!("no token for {}", project.host())).help(advice(
+        kind,
+        &project.origin,
+        config,
+        &env,
+    ))
 }
 
 /// A server on this machine counts nothing by the minute.
 fn pace(project: &Project, usual: Pace) -> Pace {
-    if project.host().starts_with("127.0.0.1") || project.host().starts_with("localhost") { Pace::NONE } else { usual }
+    if HttpOrigin::of(&project.origin).is_some_and(|server| server.is_loopback()) { Pace::NONE } else { usual }
 }
 
 async fn of_current_branch(forge: &dyn Forge, here: Option<&Repository>) -> Result<u64, Situation> {
@@ -273,10 +324,14 @@ async fn of_current_branch(forge: &dyn Forge, here: Option<&Repository>) -> Resu
 }
 
 /// One key for one project, from a secret that stays the same.
-fn marker_key(project: &Project, token: Option<&str>) -> MarkerKey {
-    let secret = env(MARKER_KEY_VARIABLE).filter(|value| !value.trim().is_empty());
-    // An app's tokens live for an hour; its key stays.
-    let app_key = app().ok().flatten().map(|(_, pem)| pem);
-    let secret = secret.as_deref().or(app_key.as_deref()).or(token).unwrap_or_default();
-    MarkerKey::from_secret(&format!("{}\n{secret}", sha256_hex(project.host().as_bytes())))
+fn marker_key(project: &Project, proof: &Proof) -> MarkerKey {
+    if let Some(secret) = env(MARKER_KEY_VARIABLE).filter(|value| !value.trim().is_empty()) {
+        return MarkerKey::for_host(project.host(), &secret);
+    }
+    match proof {
+        // An app's tokens live for an hour; its key stays.
+        Proof::App(_) => MarkerKey::for_host(project.host(), &app_key().map(|(_, pem)| pem).unwrap_or_default()),
+        Proof::Token(token, _) => MarkerKey::from_token(project.host(), token),
+        Proof::None => MarkerKey::for_host(project.host(), ""),
+    }
 }

@@ -286,9 +286,11 @@ fn doctor_names_the_forge() {
         .prints("✓ forge: this repository itself")
         .prints("- no suggestions to apply there: the fix is shown as a code block");
     sandbox.git(&["remote", "add", "origin", "https://github.com/acme/shop.git"]);
-    sandbox.tribunal(&["doctor"]).ends_with(0).prints("✓ forge: GitHub at github.com, project acme/shop").prints(
-        "- no token for github.com; pull requests cannot be reviewed without one (set one of TRIBUNAL_TOKEN, GITHUB_TOKEN",
-    );
+    sandbox
+        .tribunal(&["doctor"])
+        .ends_with(0)
+        .prints("✓ forge: GitHub at github.com, project acme/shop")
+        .prints("- no token for github.com; pull requests cannot be reviewed without one (set one of GITHUB_TOKEN, GH_TOKEN");
     // Nobody listens there.
     sandbox.git(&["remote", "set-url", "origin", "http://127.0.0.1:1/acme/shop.git"]);
     sandbox.tribunal(&["doctor"]).ends_with(2).prints("✗ forge: 127.0.0.1:1 cannot be reached");

@@ -78,6 +78,8 @@ impl Town {
         // As in CI: what the base of this town names was put there by its own people.
         command.env("TRIBUNAL_TRUST", "base");
         command.env("TRIBUNAL_TOKEN", token.unwrap_or_default()).env("TRIBUNAL_MARKER_KEY", "the key of this town");
+        // A token is for one server; this is the one.
+        command.env("TRIBUNAL__FORGE__URL", &self.origin);
         if args.first() == Some(&"settle") {
             // It is given a project, and no pull request whose address would give away what runs there.
             let kind = serde_json::to_value(self.stage.kind()).unwrap();

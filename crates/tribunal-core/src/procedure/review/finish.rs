@@ -251,7 +251,7 @@ fn coverage(request: &Request, plan: &Plan, answers: &BTreeMap<String, SeatAnswe
 /// Sentences a reader needs before the findings.
 fn notices(request: &Request, plan: &Plan, coverage: &Coverage, opinion: Option<&SecondOpinionReceipt>) -> Vec<String> {
     let mut notices = request.notices.clone();
-    notices.extend(request.pull.as_ref().and_then(|pull| pull.brought.as_ref()).map(super::pull::Brought::notice));
+    notices.extend(request.pull.as_ref().and_then(|pull| pull.brought.as_ref()).map(super::brought::Brought::notice));
     notices.extend(plan.objections.iter().cloned());
     let verifier = request.policy.verify.as_ref().map(|verify| &verify.agent);
     if let Some(reason) = verifier.and_then(|agent| request.pull.as_ref()?.withheld.get(agent)) {

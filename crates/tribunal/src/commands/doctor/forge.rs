@@ -7,7 +7,7 @@ use crate::workspace::{
     forge::{Home, connect_project, of_checkout},
 };
 use std::collections::BTreeSet;
-use tribunal_core::policy::config::ForgeConfig;
+use tribunal_core::policy::forge::ForgeConfig;
 use tribunal_core::pull::capability::Capability;
 use tribunal_core::pull::facts::{PullFilter, PullState};
 use tribunal_core::pull::place::ForgeKind;

@@ -3,6 +3,7 @@
 use super::{finish, flag_layer, recording, request, unless_interrupted};
 use crate::cli::ReviewArgs;
 use crate::commands::library as references;
+use crate::commands::publish::bad_receipt;
 use crate::situation::{Situation, exit};
 use crate::terminal::{out, progress};
 use crate::workspace::forge::{Connected, connect, reconnect};
@@ -19,7 +20,8 @@ use tribunal_core::plan::spec::{linked_issue, spec_in};
 use tribunal_core::policy::agents::Means;
 use tribunal_core::policy::config::{Config, Policy};
 use tribunal_core::policy::trust::{Author, Standing};
-use tribunal_core::procedure::review::pull::{Brought, PullRun};
+use tribunal_core::procedure::review::brought::{Brought, ReceiptMismatch, check_receipt, not_asked};
+use tribunal_core::procedure::review::pull::PullRun;
 use tribunal_core::procedure::review::{Input, Phase, Request, State, Target};
 use tribunal_core::prompt::language::{has_prose, language_of};
 use tribunal_core::publish::reconcile::Write;
@@ -99,8 +101,10 @@ pub(in crate::commands) async fn prepare(
     if let Some(agent) = &args.agent {
         setup.play_all(agent)?;
     }
-    let mut pull = pull_run(args, at_hand, &setup).await?;
-    pull.brought = receipt.map(|receipt| brought(receipt, at_hand, &setup)).transpose()?;
+    let pull = match receipt {
+        None => pull_run(args, at_hand, &setup, None).await?,
+        Some(receipt) => pull_run(args, at_hand, &setup, Some(brought(&receipt, at_hand, &setup)?)).await?,
+    };
     let mut request = request(args, &setup, &chosen(at_hand))?;
     request.spec = request.spec.or_else(|| spec_of(&at_hand.pull, &setup));
     if at_hand.pull.draft {
@@ -119,17 +123,14 @@ pub(in crate::commands) fn on_forge(connected: &Connected) -> OnForge {
 }
 
 /// What a receipt adds: findings whose evidence stands in the change as it is read here.
-fn brought(receipt: Document, at_hand: &AtHand, setup: &Setup) -> Result<Brought, Situation> {
-    if receipt.head != at_hand.pull.head.sha {
-        return Err(Situation::new(
-            "head-moved",
-            exit::NOT_YET,
-            format!("the receipt is of {}, and the head is now {}", receipt.head.short(), at_hand.pull.head.sha.short()),
-        )
-        .help("review the new head; nothing was posted"));
-    }
+fn brought(receipt: &Document, at_hand: &AtHand, setup: &Setup) -> Result<Brought, Situation> {
+    check_receipt(receipt, &at_hand.connected.place, &at_hand.pull.head.sha).map_err(|mismatch| match mismatch {
+        ReceiptMismatch::OtherHead { .. } => Situation::new("head-moved", exit::NOT_YET, format!("the receipt {mismatch}"))
+            .help("review the new head; nothing was posted"),
+        ReceiptMismatch::NoPullRequest | ReceiptMismatch::OtherPullRequest { .. } => bad_receipt(&mismatch.to_string()),
+    })?;
     let read = at_hand.repository.read_change(&at_hand.merge_base, &at_hand.pull.head.sha, setup.policy.max_bytes)?;
-    Ok(Brought::from_receipt(receipt, &read.change))
+    Ok(Brought::from_receipt(receipt, &read.change, &setup.roles))
 }
 
 /// Goes on with a run of a pull request.
@@ -240,18 +241,23 @@ fn chosen(at_hand: &AtHand) -> Chosen {
     }
 }
 
-async fn pull_run(args: &ReviewArgs, at_hand: &AtHand, setup: &Setup) -> Result<PullRun, Situation> {
+async fn pull_run(args: &ReviewArgs, at_hand: &AtHand, setup: &Setup, brought: Option<Brought>) -> Result<PullRun, Situation> {
     let AtHand { connected, pull, base_tip, .. } = at_hand;
+    let withheld = match &brought {
+        // Where a receipt is posted only the rules look; it does not stand in for anybody else.
+        Some(_) => not_asked(&setup.policy),
+        None => withheld(connected, pull, setup, &[]).await?,
+    };
     Ok(PullRun {
         subject: PullSubject { place: connected.place.clone(), title: pull.title.clone(), url: pull.url.clone() },
         author: pull.author.clone(),
         updated_at: pull.updated_at.clone(),
         base_tip: base_tip.clone(),
         language: language(connected, pull).await,
-        brought: None,
+        brought,
         references: Vec::new(),
         publish: !args.no_publish,
-        withheld: withheld(connected, pull, setup, &[]).await?,
+        withheld,
     })
 }
 

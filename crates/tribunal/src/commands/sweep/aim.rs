@@ -5,7 +5,7 @@ use crate::cli::sweep::SweepArgs;
 use crate::situation::{Situation, exit};
 use crate::workspace::forge::{Connected, connect, connect_here};
 use std::collections::BTreeSet;
-use tribunal_core::policy::config::ForgeConfig;
+use tribunal_core::policy::forge::ForgeConfig;
 use tribunal_core::procedure::sweep::find::spec_in;
 use tribunal_core::procedure::sweep::request::Target;
 use tribunal_core::pull::place::Asked;
