@@ -4,6 +4,7 @@ pub mod agents;
 pub mod config;
 pub mod context;
 pub mod credentials;
+pub mod identity;
 pub mod keys;
 pub mod layers;
 pub mod library;

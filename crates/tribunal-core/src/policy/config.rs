@@ -3,7 +3,8 @@
 
 use super::agents::{AgentConfig, KeySource, Means};
 use super::library::LibraryConfig;
-use super::loops::{FixConfig, IdentityConfig, LoopConfig, ValidateConfig, WaitConfig};
+use super::identity::IdentityConfig;
+use super::loops::{FixConfig, LoopConfig, ValidateConfig, WaitConfig};
 use super::panel::{PanelConfig, Player, VerifyConfig};
 use super::publish::{PublishConfig, PublishPolicy};
 use super::settle::{EscalateConfig, SettleConfig};

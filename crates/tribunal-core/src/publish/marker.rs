@@ -13,6 +13,7 @@ use crate::combine::verdict::Verdict;
 use crate::findings::about::About;
 use crate::gate::words::GateId;
 use crate::ids::{FindingId, FindingKey, RunId, Sha};
+use crate::merge::hold::Hold;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hmac::{Hmac, KeyInit as _, Mac as _};
@@ -55,6 +56,8 @@ pub enum Mark {
     Markers { head: Sha },
     /// What a sweep leaves to a person (SL-67).
     Remains { run: RunId, head: Sha },
+    /// Our record of feedback that held a merge back.
+    Holds { holds: Vec<Hold> },
 }
 
 /// What an answer says of its finding.
