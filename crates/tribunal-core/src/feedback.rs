@@ -6,12 +6,14 @@
 pub mod baseline;
 pub mod dashboard;
 pub mod dedup;
+pub mod fixable;
 pub mod gather;
 pub mod injection;
 pub mod item;
 pub mod lint;
 pub mod log;
 pub mod reviewer;
+pub mod right;
 pub mod settle;
 pub mod words;
 

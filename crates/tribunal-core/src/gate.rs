@@ -5,8 +5,12 @@
 
 pub mod words;
 
+use crate::feedback::item::Voice;
+use crate::feedback::reviewer::voice;
 use crate::ids::Sha;
+use crate::policy::identity::Bots;
 use crate::procedure::Millis;
+use crate::pull::facts::{Account, AccountKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -199,6 +203,13 @@ pub struct NoSuchAnswer {
     pub options: String,
 }
 
+/// Whose answer on a pull request may count, if they may write there: a person, and neither us nor the author of the change. Nobody
+/// answers for his own change, and no machine answers for a person (design rule 11).
+pub fn may_answer(account: &Account, me: &Account, author: &Account, bots: &Bots) -> bool {
+    let is_person = account.kind != AccountKind::Bot && voice(account, me, bots) == Voice::Person;
+    is_person && !account.is(me) && !account.is(author)
+}
+
 impl Gate {
     pub fn options(&self) -> &'static [Choice] {
         self.name.options()
@@ -278,6 +289,20 @@ mod tests {
         }
         for name in ORDER {
             assert_eq!(serde_json::to_string(&name).unwrap(), format!("\"{name}\""));
+        }
+    }
+
+    /// Issue 16, A4: the change's author and bots, named or called so, answer nothing.
+    #[test]
+    fn authors_and_bots_answer_nothing() {
+        use crate::feedback::samples::{bot, person};
+        use crate::policy::identity::BotAccount;
+        let (me, author) = (person("tribunal"), person("dev"));
+        let bots = Bots::from([("lint".to_owned(), BotAccount::named("lintbot"))]);
+        let may = |account: &Account| may_answer(account, &me, &author, &bots);
+        assert!(may(&person("ann")));
+        for account in [&me, &author, &bot("coderabbitai[bot]"), &bot("github-actions[bot]"), &person("lint")] {
+            assert!(!may(account), "{account:?}");
         }
     }
 

@@ -4,12 +4,14 @@
 //! the first of them says: so `tribunal why` and a merge can never disagree. Only when every one of them is met is there a
 //! [`clearance`], and only a clearance becomes an order for a forge. What cannot be read is unknown, and the unknown is not merged
 //! (design rule 8). Several pull requests are put into an [`order`], and after each merge the larger work that it belongs to is looked
-//! at ([`epic`]). Nothing in here reads or writes anything.
+//! at ([`epic`]). What once held a merge
+//! back is on record ([`hold`]). Nothing in here reads or writes anything.
 
 pub mod clearance;
 pub mod conditions;
 pub mod epic;
 pub mod facts;
+pub mod hold;
 pub mod order;
 pub mod people;
 pub mod policy;

@@ -6,6 +6,7 @@ pub mod config;
 pub mod context;
 pub mod credentials;
 pub mod forge;
+pub mod identity;
 pub mod key_class;
 pub mod keys;
 pub mod layers;

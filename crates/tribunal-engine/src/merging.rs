@@ -5,6 +5,7 @@
 
 mod before;
 mod epics;
+mod holds;
 mod land;
 mod look;
 mod reviewed;
@@ -15,9 +16,9 @@ pub use look::Look;
 pub use update::UpdateEnd;
 
 use crate::effects::on_forge::OnForge;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
+use tribunal_core::policy::identity::Bots;
 use tribunal_core::pull::place::{ForgeKind, Place, Project};
 use tribunal_forge::git::Repository;
 use tribunal_store::Ledger;
@@ -45,7 +46,7 @@ pub struct Merging {
     pub repository: Arc<Repository>,
     pub ledger: Arc<Ledger>,
     /// Machine accounts that the configuration names (CF-10).
-    pub bots: BTreeMap<String, String>,
+    pub bots: Bots,
 }
 
 impl Merging {

@@ -9,8 +9,10 @@ use tribunal_core::calendar::millis_of;
 use tribunal_core::feedback::gather::{Notice, gather};
 use tribunal_core::feedback::item::{Item, Surface};
 use tribunal_core::feedback::reviewer::{Filter, voice};
+use tribunal_core::feedback::right::Right;
 use tribunal_core::feedback::settle::{Look, Tick, Waiting};
 use tribunal_core::ids::Sha;
+use tribunal_core::policy::identity::Bots;
 use tribunal_core::policy::loops::WaitPolicy;
 use tribunal_core::procedure::Millis;
 use tribunal_core::pull::place::Place;
@@ -22,7 +24,7 @@ pub struct Await {
     pub place: Place,
     pub filter: Filter,
     pub wait: WaitPolicy,
-    pub bots: BTreeMap<String, String>,
+    pub bots: Bots,
     /// Comments and reviews before this do not count.
     pub after: Option<Millis>,
 }
@@ -107,9 +109,13 @@ async fn next(asked: &Await, last: &Scene, everything: bool) -> Result<Option<Sc
 }
 
 async fn look(asked: &Await) -> Result<Scene, EngineError> {
-    let heard: Heard = hear(&asked.on, &asked.place).await?;
-    let gathered = gather(&heard.said(&asked.on.key, &asked.bots));
-    let covers = |item: &Item| asked.filter.covers(&item.voice, &item.author);
+    let mut heard: Heard = hear(&asked.on, &asked.place).await?;
+    heard.look_up(&asked.on, &asked.bots).await?;
+    let said = heard.said(&asked.on.key, &asked.bots);
+    let gathered = gather(&said);
+    // `trusted` is who has the right; under any other word, what is read is printed, and nothing is done about it.
+    let is_trusted = |right: &Right| asked.filter != Filter::Trusted || right.is_granted();
+    let covers = |item: &Item| asked.filter.covers(&item.voice, &item.author) && is_trusted(&gathered.right(&item.id));
     // A time that cannot be read hides nothing.
     let is_new = |time: &str| asked.after.is_none_or(|after| millis_of(time).is_none_or(|time| time > after));
     let times: BTreeMap<String, &str> = heard
@@ -128,10 +134,11 @@ async fn look(asked: &Await) -> Result<Scene, EngineError> {
         review.state != ReviewState::Pending
             && !review.author.is(&heard.me)
             && asked.filter.covers(&voice(&review.author, &heard.me, &asked.bots), &review.author)
+            && is_trusted(&said.right(&review.author))
             && is_new(&review.submitted_at)
     };
     // Somebody else's work is not waited for.
-    let in_scope_notice = |notice: &Notice| asked.filter.covers(&notice.voice, &notice.by);
+    let in_scope_notice = |notice: &Notice| asked.filter.covers(&notice.voice, &notice.by) && is_trusted(&notice.right);
     Ok(Scene {
         updated_at: heard.pull.updated_at.clone(),
         head: heard.pull.head.sha.clone(),

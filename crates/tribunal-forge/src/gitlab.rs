@@ -58,8 +58,8 @@ impl Token {
     /// For git over HTTP, which knows neither of the two headers.
     fn for_git(&self, url: &str) -> Option<String> {
         match self {
-            Token::Access(token) => for_git(token, &AuthScheme::Basic { user: "oauth2" }, url),
-            Token::Job(token) => for_git(token, &AuthScheme::Basic { user: "gitlab-ci-token" }, url),
+            Token::Access(token) => for_git(token, &AuthScheme::Basic { user: "oauth2".to_owned() }, url),
+            Token::Job(token) => for_git(token, &AuthScheme::Basic { user: "gitlab-ci-token".to_owned() }, url),
         }
     }
 }

@@ -29,6 +29,11 @@ pub trait Read: Send + Sync {
     async fn pull(&self, number: u64) -> Answered<Pull>;
     async fn pulls(&self, filter: &PullFilter) -> Answered<Vec<Pull>>;
     async fn permission(&self, account: &Account) -> Answered<Permission>;
+    /// Everybody who pushed to a pull request after it was opened, as far as the forge tells; each may be there more than once.
+    async fn pushers(&self, pull: &Pull) -> Answered<Vec<Account>> {
+        let _ = pull;
+        Ok(Vec::new())
+    }
     /// Has this account had something merged here before?
     async fn has_contributed(&self, account: &Account) -> Answered<bool>;
     /// Where git finds the change.

@@ -44,6 +44,16 @@ impl Checkout {
         self.head().await
     }
 
+    /// Asks for a change to be merged without a branch, as AGit does.
+    pub async fn push_for(&self, base: &str, topic: &str, files: &[(&str, Option<&str>)], message: &str) -> Sha {
+        let _turn = self.turn.lock().await;
+        self.fetch().await;
+        self.start_from(Some(base)).await;
+        self.commit(files, message).await;
+        self.git(&["push", "--quiet", "origin", &format!("HEAD:refs/for/{base}/{topic}")]).await;
+        self.head().await
+    }
+
     pub async fn force_push(&self, branch: &str, files: &[(&str, Option<&str>)], message: &str) -> Sha {
         let _turn = self.turn.lock().await;
         self.fetch().await;

@@ -13,7 +13,7 @@ use tribunal_forge::port::Forge;
 pub enum Who {
     /// What we are: may write (review, status, label, merge), and is not the author.
     Bot,
-    /// Opens the pull requests; may read and comment, need not be able to write.
+    /// Opens the pull requests, from branches of the repository; may write, as whoever pushes such a branch.
     Author,
     /// Owns the repository.
     Maintainer,
@@ -76,6 +76,23 @@ pub trait Stage: Send + Sync {
     /// A stranger's pull request from a fork, which may be deleted meanwhile. Nothing: this forge has no forks.
     async fn open_pull_from_fork(&self, is_lost: bool) -> Option<u64> {
         let _ = is_lost;
+        None
+    }
+
+    /// Somebody new of this login, with a token of their own, who may read or write here. Nothing: this forge has one account.
+    async fn newcomer(&self, login: &str, may_write: bool) -> Option<Arc<dyn Forge>> {
+        let _ = (login, may_write);
+        None
+    }
+
+    /// Takes the right to write from a newcomer.
+    async fn demote(&self, login: &str) {
+        let _ = login;
+    }
+
+    /// A newcomer's pull request without a branch, pushed to `refs/for/main`. Nothing: this forge has no such thing.
+    async fn open_pull_by_agit(&self, login: &str, files: &[(&str, Option<&str>)]) -> Option<u64> {
+        let _ = (login, files);
         None
     }
 

@@ -1,6 +1,6 @@
 //! Every route that is served here. A contract test holds the list against the real one.
 
-pub const PATHS: [(&str, &[&str]); 28] = [
+pub const PATHS: [(&str, &[&str]); 29] = [
     ("/version", &["get"]),
     ("/user", &["get"]),
     ("/users/{username}", &["get"]),
@@ -9,6 +9,7 @@ pub const PATHS: [(&str, &[&str]); 28] = [
     ("/repos/{owner}/{repo}/teams", &["get"]),
     ("/repos/{owner}/{repo}/branches/{branch}", &["get"]),
     ("/repos/{owner}/{repo}/collaborators/{collaborator}/permission", &["get"]),
+    ("/repos/{owner}/{repo}/issues/{index}/timeline", &["get"]),
     ("/repos/{owner}/{repo}/commits/{ref}/status", &["get"]),
     ("/repos/{owner}/{repo}/commits/{ref}/statuses", &["get"]),
     ("/repos/{owner}/{repo}/statuses/{sha}", &["get", "post"]),

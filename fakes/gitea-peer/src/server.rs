@@ -111,12 +111,26 @@ impl GiteaPeer {
 
     /// A token of the bot with these scopes only.
     pub async fn limited_token(&self, scopes: &[&str]) -> String {
-        let credential = Credential::new(self.bound("not-a-secret"), AuthScheme::Basic { user: BOT }).expect("a header");
+        self.token_of(BOT, scopes).await
+    }
+
+    /// Somebody new, and a token of theirs.
+    pub async fn add_user(&self, login: &str) -> String {
+        let body = json!({
+            "username": login, "email": format!("{login}@example.org"), "password": "not-a-secret", "must_change_password": false,
+        });
+        self.api(MAINTAINER, Method::POST, "/admin/users", Some(body)).await;
+        self.token_of(login, &["all"]).await
+    }
+
+    async fn token_of(&self, login: &str, scopes: &[&str]) -> String {
+        let credential =
+            Credential::new(self.bound("not-a-secret"), AuthScheme::Basic { user: login.to_owned() }).expect("a header");
         let api = format!("{}/api/v1", self.origin());
         let settings = Settings { credential: Some(credential), ..Settings::anonymous(api) };
         let http = Http::new(settings).expect("a client");
         let body = json!({ "name": format!("limited to {}", scopes.join(" ")), "scopes": scopes });
-        let answer = http.write(Method::POST, &format!("/users/{BOT}/tokens"), Some(&body), "a token").await.expect("a token");
+        let answer = http.write(Method::POST, &format!("/users/{login}/tokens"), Some(&body), "a token").await.expect("a token");
         let made: Value = serde_json::from_slice(&answer.body).expect("a token");
         made["sha1"].as_str().expect("a token").to_owned()
     }
@@ -153,6 +167,11 @@ impl GiteaPeer {
         let body = json!({ "head": head, "base": base, "title": title, "body": "" });
         let opened = self.api(user, Method::POST, &format!("/repos/{path}/pulls"), Some(body)).await;
         opened["number"].as_u64().expect("a number")
+    }
+
+    /// The client under test, with a token.
+    pub fn client_with(&self, token: &str, path: &str) -> Gitea {
+        Gitea::new(self.project(path), Flavour::Gitea, Some(token.to_owned()), None).expect("a client")
     }
 
     /// Real git over HTTP, as this user.

@@ -6,7 +6,8 @@ use async_trait::async_trait;
 use forge_conformance::{Checkout, Stage, Who};
 use reqwest::Method;
 use serde_json::json;
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tribunal_core::ids::Sha;
 use tribunal_core::pull::facts::{Check, CheckState, PullFilter};
@@ -17,6 +18,8 @@ pub struct GiteaStage {
     pub peer: GiteaPeer,
     pub path: String,
     checkout: Checkout,
+    /// Tokens of those who came later, by login.
+    newcomers: Mutex<BTreeMap<String, String>>,
 }
 
 impl GiteaStage {
@@ -24,9 +27,9 @@ impl GiteaStage {
         let peer = GiteaPeer::start().await?;
         let path = peer.create_repo(name).await;
         // A server like this lets nobody but collaborators ask to merge a branch of the repository itself.
-        peer.add_collaborator(&path, AUTHOR, "read").await;
+        peer.add_collaborator(&path, AUTHOR, "write").await;
         let checkout = peer.checkout(&path, MAINTAINER).await;
-        Some(GiteaStage { peer, path, checkout })
+        Some(GiteaStage { peer, path, checkout, newcomers: Mutex::default() })
     }
 }
 
@@ -97,6 +100,28 @@ impl Stage for GiteaStage {
             }
         }
         true
+    }
+
+    async fn newcomer(&self, login: &str, may_write: bool) -> Option<Arc<dyn Forge>> {
+        let token = self.peer.add_user(login).await;
+        let level = if may_write { "write" } else { "read" };
+        self.peer.add_collaborator(&self.path, login, level).await;
+        let client = self.peer.client_with(&token, &self.path);
+        self.newcomers.lock().expect("the newcomers").insert(login.to_owned(), token);
+        Some(Arc::new(client))
+    }
+
+    async fn demote(&self, login: &str) {
+        self.peer.api(MAINTAINER, Method::DELETE, &format!("/repos/{}/collaborators/{login}", self.path), None).await;
+    }
+
+    async fn open_pull_by_agit(&self, login: &str, files: &[(&str, Option<&str>)]) -> Option<u64> {
+        let token = self.newcomers.lock().expect("the newcomers").get(login).cloned()?;
+        let remote = format!("{}/{}.git", self.peer.origin(), self.path);
+        let theirs = Checkout::new(&remote, Some(format!("token {token}"))).await;
+        theirs.push_for("main", "topic", files, "for main").await;
+        let pulls = self.forge_as(Who::Maintainer).pulls(&PullFilter::default()).await.expect("pull requests");
+        pulls.into_iter().find(|pull| pull.author.login == login).map(|pull| pull.number)
     }
 
     async fn leave_pending(&self, number: u64, path: &str, line: u32, body: &str) -> bool {

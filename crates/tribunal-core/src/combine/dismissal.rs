@@ -3,7 +3,7 @@
 
 use crate::ids::{FindingId, FindingKey};
 use crate::pull::command::{Command, commands};
-use crate::pull::facts::{Account, Permission};
+use crate::pull::facts::{Account, AccountKind, Permission};
 use crate::pull::place::ForgeKind;
 use crate::pull::talk::{Comment, Thread};
 use schemars::JsonSchema;
@@ -50,7 +50,7 @@ pub fn words<'a>(comments: &'a [Comment], threads: &'a [Thread], me: &Account) -
         .collect()
 }
 
-/// The dismissal that a word is, if it is one and counts. A finding that was never named cannot be waved away: a word said in
+/// The dismissal that a word is, if it is one and counts. Only people decide (design rule 11). A finding that was never named cannot be waved away: a word said in
 /// advance, or before our names were lost, would hit whatever finding gets that name next.
 pub fn weigh(
     word: &Word<'_>,
@@ -64,7 +64,8 @@ pub fn weigh(
     // Whoever can write to a repository of their own machine decides alone.
     let accepted = kind == ForgeKind::Local || !word.author.is(author_of_change);
     let dismissed = Dismissed { by: word.author.login.clone(), reason: reason.clone(), accepted };
-    (is_known && right.may_write()).then_some(Dismissal { id: *id, dismissed })
+    let is_persons = word.author.kind != AccountKind::Bot;
+    (is_known && is_persons && right.may_write()).then_some(Dismissal { id: *id, dismissed })
 }
 
 /// What is answered to a command of somebody who may give one, and that makes no sense.
@@ -80,7 +81,6 @@ pub fn objection(word: &Word<'_>, right: Permission) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pull::facts::AccountKind;
 
     fn account(login: &str) -> Account {
         Account { id: login.into(), login: login.into(), kind: AccountKind::Person }
@@ -100,6 +100,10 @@ mod tests {
         assert_eq!(weighed("ada", Permission::Admin, &[3]).map(|word| word.accepted), Some(false));
         assert_eq!(weighed("carol", Permission::Write, &[3]).map(|word| word.accepted), Some(true));
         assert_eq!(weighed("carol", Permission::Read, &[3]), None);
+        let robot = Account { kind: AccountKind::Bot, ..account("robot") };
+        let word = Word { author: &robot, command: Command::Dismiss { id: FindingId(3), reason: "known".into() } };
+        let names = [("key".into(), FindingId(3))].into();
+        assert_eq!(weigh(&word, Permission::Admin, &account("ada"), ForgeKind::Gitea, &names), None, "a bot decides nothing");
     }
 
     /// A word of yesterday must not hit another finding that gets the same name today.

@@ -148,7 +148,9 @@ fn approvals(said: &Said<'_>, by_reaction: &BTreeSet<String>, filter: &Filter) -
             Voice::Panel | Voice::Bot | Voice::Check => false,
         };
         let approves = review.state == ReviewState::Approved && review.commit.as_ref() == Some(head);
-        (may && approves && filter.covers(&voice, &review.author)).then(|| (review.author.login.clone(), Some(head.clone())))
+        // Anybody can press the button; an approval ends a loop only if its author has the right.
+        let counts = filter.covers(&voice, &review.author) && said.right(&review.author).is_granted();
+        (may && approves && counts).then(|| (review.author.login.clone(), Some(head.clone())))
     });
     let by_reaction = by_reaction.iter().filter(|name| filter.covers_named(name)).map(|name| (name.clone(), None));
     by_reaction.chain(by_review).collect()

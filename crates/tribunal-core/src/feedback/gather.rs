@@ -2,14 +2,19 @@
 //!
 //! Whether something was answered is read from marks of ours, never from the prose of others: a stranger who writes `Fixed in …`
 //! closes nothing. Nothing is looked for in pages of fifty; what the forge holds is all here.
+//!
+//! Each item comes with the right of whoever said it. In a thread in which people with and without the right speak, the words of the
+//! latter are an item of their own: no suggestion block gets into an item by a reply from somebody else.
 
 use super::item::{Item, ItemId, Label, Surface, Voice};
-use super::reviewer::{priority_in, says_nothing, says_quota, says_running, says_satisfied, voice};
+use super::reviewer::{priority_in, registered, says_nothing, says_quota, says_running, says_satisfied, voice};
+use super::right::{Permissions, Right};
 use super::words::shown_words;
 use crate::findings::about::About;
 use crate::findings::anchor::Side;
 use crate::findings::key::sha256_hex;
 use crate::ids::{FindingKey, RepoPath};
+use crate::policy::identity::Bots;
 use crate::publish::marker::{Disposition, Mark, MarkerKey, ReadMark, Says, Seal, read};
 use crate::publish::status::CONTEXT;
 use crate::pull::command::commands;
@@ -28,13 +33,17 @@ pub struct Said<'a> {
     pub me: &'a Account,
     pub case_id: &'a str,
     pub key: &'a MarkerKey,
-    /// Reviewers that the configuration names: login to name.
-    pub extra: &'a BTreeMap<String, String>,
+    /// Reviewers that the configuration names.
+    pub extra: &'a Bots,
+    /// What the forge says that those may do who speak here.
+    pub permissions: &'a Permissions,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Gathered {
     pub items: Vec<Item>,
+    /// Of every item, whether it may be acted on.
+    pub rights: BTreeMap<ItemId, Right>,
     /// The words of others with their hidden parts, which a search for hidden orders must see.
     pub raw: BTreeMap<ItemId, String>,
     pub left: Left,
@@ -57,6 +66,8 @@ pub struct Left {
 pub struct Notice {
     pub by: Account,
     pub voice: Voice,
+    /// Whether anything follows from it.
+    pub right: Right,
     pub url: String,
     /// Where it stands, as a baseline names places.
     pub place: String,
@@ -78,6 +89,27 @@ pub fn gather(said: &Said<'_>) -> Gathered {
         gathered.take_check(said, check, &answered);
     }
     gathered
+}
+
+impl Gathered {
+    /// Whether an item may be acted on. One that nobody has looked up may not.
+    pub fn right(&self, id: &ItemId) -> Right {
+        self.rights.get(id).cloned().unwrap_or_default()
+    }
+}
+
+/// Everybody whose permission must be looked up before [`gather`]: who speaks here, reviews, or made the head. Registered bots are
+/// known by their account.
+pub fn speakers<'a>(said: &Said<'a>) -> Vec<&'a Account> {
+    let comments =
+        said.comments.iter().filter(|comment| !said.is_ours(&comment.author, &comment.body)).map(|comment| &comment.author);
+    let reviews = said.reviews.iter().filter(|review| !said.is_ours(&review.author, &review.body)).map(|review| &review.author);
+    let words = said.threads.iter().flat_map(|thread| &thread.comments);
+    let words = words.filter(|comment| !said.is_ours(&comment.author, &comment.body)).map(|comment| &comment.author);
+    let author = said.checks.iter().any(has_failed).then_some(&said.pull.author);
+    let mut known = BTreeSet::new();
+    let all = comments.chain(reviews).chain(words).chain(author);
+    all.filter(|account| registered(account, said.extra).is_none() && known.insert(account.id.as_str())).collect()
 }
 
 /// Did it fail, and is it not our own word about the review?
@@ -107,6 +139,16 @@ pub(crate) enum Part {
 }
 
 impl Said<'_> {
+    /// Whether what an account says may be acted on.
+    pub fn right(&self, account: &Account) -> Right {
+        Right::of(account, self.extra, self.permissions)
+    }
+
+    /// Whether what is told of the head may be acted on: the log of a check, or a linter's words, quote what its author wrote.
+    pub fn right_of_head(&self) -> Right {
+        self.right(&self.pull.author)
+    }
+
     /// The mark of a text, if our own account wrote it.
     fn mark(&self, author: &Account, body: &str) -> Option<ReadMark> {
         author.is(self.me).then(|| read(body, self.case_id, self.key)).flatten()
@@ -127,7 +169,9 @@ impl Said<'_> {
                 Mark::Answer { says: Says::Dismissed, .. } => Part::Answered,
                 Mark::Reply { says: Disposition::Declined | Disposition::Deferred | Disposition::Asked, .. } => Part::Answered,
                 Mark::Sticky { .. } | Mark::Review { .. } | Mark::Round { .. } | Mark::Verdict { .. } => Part::Aside,
-                Mark::Gate { .. } | Mark::Epic { .. } | Mark::Markers { .. } | Mark::Remains { .. } => Part::Aside,
+                Mark::Gate { .. } | Mark::Epic { .. } | Mark::Markers { .. } | Mark::Remains { .. } | Mark::Holds { .. } => {
+                    Part::Aside
+                }
             },
             // Said, so it is not said twice; but an edited claim proves no fix.
             Some(ReadMark { mark: Mark::Answer { .. } | Mark::Reply { .. }, seal: Seal::Broken }) => Part::Answered,
@@ -214,28 +258,50 @@ impl Gathered {
         let parts: Vec<Part> = thread.comments.iter().map(|comment| said.part(comment)).collect();
         // A finding counts only where it opens its thread.
         let panel = parts.first() == Some(&Part::Finding);
-        let speaks = |at: usize| match parts[at] {
+        let speaks = |at: &usize| match parts[*at] {
             Part::Word => true,
             Part::Back => panel,
-            Part::Finding => at == 0,
+            Part::Finding => *at == 0,
             Part::Fixed | Part::Answered | Part::Aside => false,
         };
-        let words: Vec<usize> = (0..parts.len()).filter(|at| speaks(*at)).collect();
-        let others: Vec<&ThreadComment> =
-            words.iter().filter(|at| parts[**at] == Part::Word).map(|at| &thread.comments[*at]).collect();
-        let (Some(first), Some(last)) = (words.first(), words.last()) else {
+        let right = |at: usize| match parts[at] {
+            Part::Word => said.right(&thread.comments[at].author),
+            // Told apart from words by their seal.
+            Part::Finding | Part::Back | Part::Fixed | Part::Answered | Part::Aside => Right::by_seal(),
+        };
+        let (granted, refused): (Vec<usize>, Vec<usize>) =
+            (0..parts.len()).filter(speaks).partition(|at| right(*at).is_granted());
+        if granted.is_empty() && refused.is_empty() {
             self.left.noise += usize::from(!thread.comments.iter().all(|comment| comment.author.is(said.me)));
             return;
-        };
+        }
+        let id = format!("thread:{}", thread.id);
+        if let Some(first) = granted.first() {
+            self.take_words(said, thread, &parts, ItemId(id.clone()), &granted, right(*first));
+        }
+        if let Some(first) = refused.first() {
+            let id = if granted.is_empty() { id } else { format!("{id}/{}", thread.comments[*first].id) };
+            self.take_words(said, thread, &parts, ItemId(id), &refused, right(*first));
+        }
+    }
+
+    /// These words of a thread, as one item.
+    fn take_words(&mut self, said: &Said<'_>, thread: &Thread, parts: &[Part], id: ItemId, words: &[usize], right: Right) {
+        let (Some(first), Some(last)) = (words.first(), words.last()) else { return };
         let opening = &thread.comments[*first];
         let author = &opening.author;
-        let voices: BTreeSet<&str> = others.iter().map(|comment| comment.author.id.as_str()).collect();
+        let panel = parts[*first] == Part::Finding;
+        let others: Vec<&ThreadComment> =
+            words.iter().filter(|at| parts[**at] == Part::Word).map(|at| &thread.comments[*at]).collect();
+        // Whoever has spoken, with or without the right: closing the thread would close their word, too.
+        let spoken = thread.comments.iter().zip(parts).filter(|(_, part)| **part == Part::Word);
+        let voices: BTreeSet<&str> = spoken.map(|(comment, _)| comment.author.id.as_str()).collect();
         let shown: Vec<String> = words.iter().map(|at| shown_words(&thread.comments[*at].body)).collect();
-        let id = ItemId(format!("thread:{}", thread.id));
         // A line of the old side is no line of the file as it is.
         let is_now = thread.side == Side::New;
         let (finding, about) = panel.then(|| own_finding(said, opening)).flatten().unzip();
         self.raw.insert(id.clone(), others.iter().map(|comment| comment.body.as_str()).collect::<Vec<_>>().join("\n\n"));
+        self.rights.insert(id.clone(), right);
         self.items.push(Item {
             id,
             surface: Surface::Thread { id: thread.id.clone() },
@@ -250,7 +316,7 @@ impl Gathered {
             finding,
             about: about.unwrap_or_default(),
             last_word: thread.comments[*last].id.clone(),
-            label: if said.is_over(thread) { Label::Handled } else { label(said, thread, &parts, *last) },
+            label: if said.is_over(thread) { Label::Handled } else { label(said, thread, parts, *last) },
             resolved: thread.resolved,
             can_resolve: thread.can_resolve != Some(false),
             one_voice: if panel { voices.is_empty() } else { voices.len() == 1 },
@@ -296,6 +362,7 @@ impl Gathered {
         let last_word = word_of(word, body);
         let handled = answered.contains(&format!("{id}@{last_word}"));
         self.raw.insert(id.clone(), body.to_owned());
+        self.rights.insert(id.clone(), said.right(author));
         self.items.push(Item {
             id,
             surface,
@@ -328,7 +395,14 @@ impl Gathered {
         if voice.is_person() {
             return false;
         }
-        let notice = || Notice { by: author.clone(), voice: voice.clone(), url: url.to_owned(), place: id.0.clone() };
+        let right = said.right(author);
+        let notice = || Notice {
+            by: author.clone(),
+            voice: voice.clone(),
+            right: right.clone(),
+            url: url.to_owned(),
+            place: id.0.clone(),
+        };
         match () {
             () if says_quota(body) && !said.has_reviewed_since(author, at) => self.left.quota.push(notice()),
             () if says_running(body) && !said.has_reviewed_since(author, at) => self.left.running.push(notice()),
@@ -349,6 +423,7 @@ impl Gathered {
             description => shown_words(description),
         };
         self.raw.insert(id.clone(), check.description.clone());
+        self.rights.insert(id.clone(), said.right_of_head());
         self.items.push(Item {
             id,
             surface: Surface::Check { name: check.name.clone() },

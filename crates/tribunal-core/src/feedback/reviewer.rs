@@ -1,16 +1,17 @@
 //! Review bots that we know: who they are, how they approve, and what they say when they have nothing to say (WL-76, CF-10).
 //!
 //! A login alone proves nothing: a person may be called `claude` (WL-77). The forge must call the account a bot, or the
-//! configuration must name it. Workflow accounts such as `github-actions` are not here on purpose, since anybody's workflow speaks
+//! configuration must name it with its id. Workflow accounts such as `github-actions` are not here on purpose, since anybody's workflow speaks
 //! through them.
 
 use super::item::Voice;
 use super::words::shown_words;
 use crate::findings::scale::Priority;
+use crate::policy::identity::{BotAccount, Bots};
 use crate::pull::facts::{Account, AccountKind};
 use crate::pull::talk::{Emoji, Reaction};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt;
 
 /// How a reviewer says yes.
@@ -197,11 +198,26 @@ pub fn known(account: &Account) -> Option<&'static Reviewer> {
     REVIEWERS.iter().find(|reviewer| is_bot && reviewer.logins.contains(&login.as_str()))
 }
 
-/// Whose words are an account's? `extra` names reviewers by login, for forges that do not tell bots from people. What our own
-/// account says without our mark is a person's (CF-33).
-pub fn voice(account: &Account, me: &Account, extra: &BTreeMap<String, String>) -> Voice {
+fn configured<'a>(account: &Account, bots: &'a Bots) -> Option<&'a BotAccount> {
     let login = bare_login(&account.login);
-    let configured = extra.iter().find(|(name, _)| bare_login(name) == login).map(|(_, name)| name.clone());
+    bots.iter().find(|(name, _)| bare_login(name) == login).map(|(_, bot)| bot)
+}
+
+/// The name of a registered bot: one of the registry that its forge calls a bot, or one of the configuration, with the id that is
+/// written there or, without one, called a bot by its forge. An account that only has the name is not registered.
+pub fn registered(account: &Account, bots: &Bots) -> Option<String> {
+    match configured(account, bots) {
+        Some(BotAccount { name, id: Some(id) }) => (*id == account.id).then(|| name.clone()),
+        Some(BotAccount { name, id: None }) => (account.kind == AccountKind::Bot).then(|| name.clone()),
+        None => known(account).map(|reviewer| reviewer.name.to_owned()),
+    }
+}
+
+/// Whose words are an account's? `extra` names reviewers by login, for forges that do not tell bots from people. What our own
+/// account says without our mark is a person's (CF-33). A voice says how an item is shown and filtered; whether it is acted on is a
+/// [`super::right::Right`].
+pub fn voice(account: &Account, me: &Account, extra: &Bots) -> Voice {
+    let configured = configured(account, extra).map(|bot| bot.name.clone());
     match (account.is(me), configured, known(account)) {
         (true, _, _) => Voice::Person,
         (false, Some(name), _) => Voice::Known(name),
@@ -211,10 +227,12 @@ pub fn voice(account: &Account, me: &Account, extra: &BTreeMap<String, String>) 
     }
 }
 
-/// Whose words count. The default is what the registry and the panel say.
+/// Whose words are read. The default is what the registry and the panel say. Whoever is read, only those with the right are acted on.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Filter {
+    /// Everybody with the right: who may write here, registered bots, and the panel.
+    Trusted,
     /// One reviewer, by its name in the registry or in the configuration.
     Reviewer(String),
     Login(String),
@@ -232,6 +250,7 @@ impl std::str::FromStr for Filter {
         let word = bare_login(text);
         match word.as_str() {
             "" | "automated" => return Ok(Filter::Automated),
+            "trusted" => return Ok(Filter::Trusted),
             "all" => return Ok(Filter::All),
             "people" => return Ok(Filter::People),
             _ => {}
@@ -241,7 +260,9 @@ impl std::str::FromStr for Filter {
             return Ok(Filter::Reviewer(reviewer.name.to_owned()));
         }
         match word.contains(char::is_whitespace) {
-            true => Err(format!("`{text}` names nobody; use all, people, automated, a reviewer such as codex, or a login")),
+            true => {
+                Err(format!("`{text}` names nobody; use trusted, all, people, automated, a reviewer such as codex, or a login"))
+            }
             false => Ok(Filter::Login(word)),
         }
     }
@@ -252,6 +273,7 @@ impl fmt::Display for Filter {
         match self {
             Filter::Reviewer(name) | Filter::Login(name) => f.write_str(name),
             Filter::People => f.write_str("people"),
+            Filter::Trusted => f.write_str("trusted"),
             Filter::All => f.write_str("all"),
             Filter::Automated => f.write_str("automated"),
         }
@@ -264,15 +286,16 @@ impl Filter {
         match self {
             Filter::Reviewer(wanted) => name == wanted,
             Filter::Login(login) => named(name).is_some_and(|reviewer| reviewer.logins.contains(&login.as_str())),
-            Filter::All | Filter::Automated => true,
+            // Only registered bots are known by a name.
+            Filter::Trusted | Filter::All | Filter::Automated => true,
             Filter::People => false,
         }
     }
 
     pub fn covers(&self, voice: &Voice, account: &Account) -> bool {
         match (self, voice) {
-            // A failing check is everybody's (WL-59).
-            (_, Voice::Check) | (Filter::All, _) => true,
+            // A failing check is everybody's (WL-59). Who is trusted is not told by a voice: the right is asked for besides.
+            (_, Voice::Check) | (Filter::All | Filter::Trusted, _) => true,
             (Filter::Reviewer(name), Voice::Known(known)) => name == known,
             (Filter::Reviewer(_), Voice::Panel | Voice::Bot | Voice::Person) => false,
             // A configured reviewer can be asked for by its own name, too.
@@ -287,23 +310,19 @@ impl Filter {
 }
 
 /// The known reviewers that approve by a reaction and did (WL-76). 👀 is never an approval (WL-78).
-pub fn approvals_by_reaction(reactions: &[Reaction], me: &Account, extra: &BTreeMap<String, String>) -> BTreeSet<String> {
+pub fn approvals_by_reaction(reactions: &[Reaction], me: &Account, extra: &Bots) -> BTreeSet<String> {
     let by = |name: &String| named(name).is_some_and(|reviewer| reviewer.approval == Approval::Reaction);
     reacted(reactions, Emoji::ThumbsUp, me, extra).filter(by).collect()
 }
 
 /// The known reviewers that are still looking (WL-78).
-pub fn running_by_reaction(reactions: &[Reaction], me: &Account, extra: &BTreeMap<String, String>) -> BTreeSet<String> {
+pub fn running_by_reaction(reactions: &[Reaction], me: &Account, extra: &Bots) -> BTreeSet<String> {
     reacted(reactions, Emoji::Eyes, me, extra).collect()
 }
 
-fn reacted(reactions: &[Reaction], emoji: Emoji, me: &Account, extra: &BTreeMap<String, String>) -> impl Iterator<Item = String> {
-    reactions.iter().filter(move |reaction| reaction.emoji == emoji).filter_map(|reaction| {
-        match voice(&reaction.author, me, extra) {
-            Voice::Known(name) => Some(name),
-            Voice::Panel | Voice::Bot | Voice::Person | Voice::Check => None,
-        }
-    })
+fn reacted(reactions: &[Reaction], emoji: Emoji, me: &Account, extra: &Bots) -> impl Iterator<Item = String> {
+    let theirs = reactions.iter().filter(move |reaction| reaction.emoji == emoji && !reaction.author.is(me));
+    theirs.filter_map(|reaction| registered(&reaction.author, extra))
 }
 
 /// The top of a text in one form: lower case, single blanks, straight quotes.
@@ -467,8 +486,8 @@ mod tests {
     use super::super::samples::{bot, person};
     use super::*;
 
-    fn none() -> BTreeMap<String, String> {
-        BTreeMap::new()
+    fn none() -> Bots {
+        Bots::new()
     }
 
     /// WL-76, WL-77, CF-10: type and login together; a person called `claude` is a person, and a workflow is nobody's reviewer.
@@ -485,7 +504,7 @@ mod tests {
         assert_eq!(voice(&bot("github-actions[bot]"), &me, &none()), Voice::Bot);
         let unknown = Account { kind: AccountKind::Unknown, ..bot("coderabbitai") };
         assert_eq!(voice(&unknown, &me, &none()), Voice::Person);
-        let extra = BTreeMap::from([("CodeRabbitAI".to_owned(), "coderabbit".to_owned())]);
+        let extra = Bots::from([("CodeRabbitAI".to_owned(), BotAccount::named("coderabbit"))]);
         assert_eq!(voice(&unknown, &me, &extra), Voice::Known("coderabbit".into()));
     }
 
@@ -502,12 +521,13 @@ mod tests {
         let read = |text: &str| text.parse::<Filter>().unwrap();
         assert_eq!(read(""), Filter::Automated);
         assert_eq!(read("all"), Filter::All);
+        assert_eq!(read("Trusted"), Filter::Trusted);
         assert_eq!(read("People"), Filter::People);
         assert_eq!(read("codex-only"), Filter::Reviewer("codex".into()));
         assert_eq!(read("claude"), Filter::Reviewer("claude".into()));
         assert_eq!(read("@Alice"), Filter::Login("alice".into()));
         assert!("alice and bob".parse::<Filter>().is_err());
-        for text in ["all", "people", "automated", "codex", "alice"] {
+        for text in ["trusted", "all", "people", "automated", "codex", "alice"] {
             assert_eq!(read(text).to_string(), text);
         }
     }
@@ -530,6 +550,7 @@ mod tests {
         assert_eq!(covered("alice"), [false, true, false, false, true]);
         assert_eq!(covered("github-actions[bot]"), [false, false, true, false, true]);
         assert_eq!(covered("all"), [true; 5]);
+        assert_eq!(covered("trusted"), [true; 5], "the right is asked for besides");
     }
 
     /// WL-78, RL-24: a note that a review is under way is no feedback; a finding about reviews is.

@@ -1,13 +1,17 @@
 //! A pull request and what was said on it, for tests.
 
+use super::fixable::Fixable;
 use super::gather::Said;
 use super::item::{Item, ItemId, Label, Surface, Voice};
+use super::right::{Permissions, Right};
 use crate::findings::about::About;
 use crate::findings::anchor::Side;
+use crate::policy::identity::Bots;
 use crate::publish::marker::{Disposition, Mark, MarkerKey, seal};
-use crate::pull::facts::{Account, AccountKind, Check, CheckState, Mergeable, Pull, PullState, Tip};
+use crate::pull::facts::{Account, AccountKind, Check, CheckState, Mergeable, Permission, Pull, PullState, Tip};
 use crate::pull::talk::{Comment, Review, ReviewState, Thread, ThreadComment};
-use std::collections::BTreeMap;
+use crate::pull::told::Told;
+use std::collections::BTreeSet;
 
 pub const CASE: &str = "pull:h/acme/shop#7";
 pub const HEAD: &str = "1111111111111111111111111111111111111111";
@@ -37,7 +41,9 @@ pub struct Stage {
     pub checks: Vec<Check>,
     pub me: Account,
     pub key: MarkerKey,
-    pub extra: BTreeMap<String, String>,
+    pub extra: Bots,
+    /// Logins of people who may only read; everybody else may write.
+    pub readers: BTreeSet<String>,
 }
 
 impl Stage {
@@ -66,7 +72,8 @@ impl Stage {
             checks: vec![],
             me: person("tribunal"),
             key: MarkerKey::from_secret("secret"),
-            extra: BTreeMap::new(),
+            extra: Bots::new(),
+            readers: BTreeSet::new(),
         }
     }
 
@@ -81,7 +88,20 @@ impl Stage {
             case_id: CASE,
             key: &self.key,
             extra: &self.extra,
+            // A few bytes of a test: what speaks may have changed since the last time.
+            permissions: Box::leak(Box::new(self.permissions())),
         }
+    }
+
+    fn permissions(&self) -> Permissions {
+        let mut permissions = Permissions::default();
+        let words = self.threads.iter().flat_map(|thread| &thread.comments).map(|comment| &comment.author);
+        let spoken = self.comments.iter().map(|comment| &comment.author).chain(self.reviews.iter().map(|review| &review.author));
+        for account in spoken.chain(words).chain([&self.pull.author, &self.me]) {
+            let reads = self.readers.contains(&account.login) || account.kind == AccountKind::Bot;
+            permissions.put(account, Told::Is(if reads { Permission::Read } else { Permission::Write }));
+        }
+        permissions
     }
 
     pub fn comment(mut self, by: &Account, body: &str) -> Self {
@@ -178,4 +198,15 @@ pub fn item(id: &str, by: &Account, voice: Voice, path: &str, line: u32, body: &
         one_voice: true,
         answered: None,
     }
+}
+
+/// The right of somebody who may write.
+pub fn granted() -> Right {
+    Right::by_permission(Told::Is(Permission::Write))
+}
+
+/// An item of somebody who may write.
+#[allow(clippy::unwrap_used)]
+pub fn fixable(item: &Item) -> Fixable {
+    Fixable::new(item.clone(), &granted()).unwrap()
 }

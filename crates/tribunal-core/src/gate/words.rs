@@ -58,7 +58,7 @@ pub fn comment(gate: &Gate, id: &GateId) -> String {
         gate.options().iter().map(|choice| format!("    /tribunal answer {id} {}", example(*choice))).collect();
     format!(
         "## A question for a person: {}\n\n{}\n\nTo answer, write one of these as a comment:\n\n{}\n\n\
-         It counts from anybody who may write to this repository, until {}. Without an answer, `{}` holds.\n",
+         It counts from anybody who may write to this repository, except the author of the change and bots, until {}. Without an answer, `{}` holds.\n",
         gate.name,
         visible(&gate.question),
         answers.join("\n"),

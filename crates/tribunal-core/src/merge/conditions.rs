@@ -26,6 +26,8 @@ pub enum Name {
     NoChangesRequested,
     ThreadsSettled,
     Approvals,
+    Author,
+    FeedbackSettled,
     GatesAnswered,
     MethodAllowed,
     HeadGuarded,
@@ -34,7 +36,7 @@ pub enum Name {
 }
 
 impl Name {
-    pub const ALL: [Name; 19] = [
+    pub const ALL: [Name; 21] = [
         Name::Open,
         Name::NotDraft,
         Name::NoHoldLabel,
@@ -49,6 +51,8 @@ impl Name {
         Name::NoChangesRequested,
         Name::ThreadsSettled,
         Name::Approvals,
+        Name::Author,
+        Name::FeedbackSettled,
         Name::GatesAnswered,
         Name::MethodAllowed,
         Name::HeadGuarded,
@@ -72,6 +76,8 @@ impl Name {
             Name::NoChangesRequested => "no-changes-requested",
             Name::ThreadsSettled => "threads-settled",
             Name::Approvals => "approvals",
+            Name::Author => "author",
+            Name::FeedbackSettled => "feedback-settled",
             Name::GatesAnswered => "gates-answered",
             Name::MethodAllowed => "method-allowed",
             Name::HeadGuarded => "head-guarded",
@@ -97,6 +103,10 @@ impl Name {
             Name::NoChangesRequested => "no person asks for changes",
             Name::ThreadsSettled => "no thread of a person is open",
             Name::Approvals => "as many people have approved this head as the forge and `merge.approvals` ask for",
+            Name::Author => {
+                "its author and whoever pushed to it may write here, or somebody who may has approved exactly this head"
+            }
+            Name::FeedbackSettled => "no feedback that held a merge back has gone away unanswered",
             Name::GatesAnswered => "every question to a person is answered",
             Name::MethodAllowed => "the repository allows `merge.method`",
             Name::HeadGuarded => "the forge refuses a merge whose head has moved",

@@ -1,6 +1,7 @@
 //! Everything that the decision to merge looks at: one pull request, at one moment. What was read and what could not be read are
 //! different things, in every field where they can be (design rule 8).
 
+use super::hold::Hold;
 use super::people::Voices;
 use crate::combine::finding::Finding;
 use crate::combine::verdict::{FailLevel, Outcome, Verdict};
@@ -30,6 +31,9 @@ pub struct Facts {
     pub base: Sha,
     pub base_branch: String,
     pub is_fork: bool,
+    /// Who made this head: whoever opened the pull request, and whoever pushed to it, where the forge tells. Never empty.
+    #[serde(default)]
+    pub made_by: Vec<HeadMaker>,
     /// Opened by our own account, so that our review can approve nothing (CF-2).
     pub is_ours: bool,
     pub mergeable: Mergeable,
@@ -49,6 +53,29 @@ pub struct Facts {
     pub gates: Told<Gates>,
     /// Does the forge refuse a merge whose head is not the given one?
     pub guarded: Told<bool>,
+    /// Feedback that held a merge back before, by our own record.
+    #[serde(default = "none_held")]
+    pub holds: Told<Vec<Hold>>,
+}
+
+fn none_held() -> Told<Vec<Hold>> {
+    Told::Is(Vec::new())
+}
+
+/// Somebody who had a part in a head.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HeadMaker {
+    pub login: String,
+    pub part: Part,
+    /// Has this account the right to write to the repository?
+    pub may_write: Told<bool>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Part {
+    Author,
+    Pusher,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

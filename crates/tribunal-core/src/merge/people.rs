@@ -20,25 +20,37 @@ pub struct Voices {
     pub approved_before: BTreeSet<String>,
     /// Of those who ask for changes, at whatever head: only they, or whoever dismisses it, take it back.
     pub asking: BTreeSet<String>,
+    /// Of those whose last judgement is there and asks for nothing any more.
+    #[serde(default)]
+    pub taken_back: BTreeSet<String>,
     pub threads: Vec<OpenThread>,
+    /// Ids of threads of people that are there and closed.
+    #[serde(default)]
+    pub closed: BTreeSet<String>,
 }
 
 /// A conversation that a person takes part in and nobody has closed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpenThread {
+    #[serde(default)]
+    pub id: String,
     pub by: String,
     pub path: String,
     pub line: Option<u32>,
     /// The last word in it is ours.
     pub answered: bool,
+    /// May whoever opened it write here? What others say is not acted on. Nothing where that could not be read.
+    #[serde(default)]
+    pub may_write: Option<bool>,
 }
 
-/// Whose approval counts: of the accounts by their ids, whether they may write; nothing where that cannot be found out.
-pub type Rights = BTreeMap<String, Option<bool>>;
-
-/// Everybody whose rights must be known.
-pub fn approvers<'a>(said: &Said<'a>) -> Vec<&'a Account> {
-    last_words(said).into_values().filter(|review| approves_head(said, review)).map(|review| &review.author).collect()
+/// Everybody whose permission must be known: who approves the head, and who holds it up with a thread.
+pub fn deciders<'a>(said: &Said<'a>) -> Vec<&'a Account> {
+    let approvers = last_words(said).into_values().filter(|review| approves_head(said, review)).map(|review| &review.author);
+    let words = said.threads.iter().flat_map(|thread| thread.comments.iter().map(|comment| (&comment.author, &comment.body)));
+    let openers = words.filter(|(author, body)| is_persons(said, author, body)).map(|(author, _)| author);
+    let mut known = BTreeSet::new();
+    approvers.chain(openers).filter(|account| known.insert(account.id.as_str())).collect()
 }
 
 /// The last judgement of each person.
@@ -62,11 +74,21 @@ fn approves_head(said: &Said<'_>, review: &Review) -> bool {
 }
 
 impl Voices {
-    pub fn of(said: &Said<'_>, rights: &Rights) -> Voices {
-        let mut voices = Voices { threads: open_threads(said), ..Voices::default() };
+    pub fn of(said: &Said<'_>) -> Voices {
+        let mut voices = Voices::default();
+        for thread in said.threads {
+            match state_of(said, thread) {
+                Some(ThreadState::Open(open)) => voices.threads.push(open),
+                Some(ThreadState::Closed) => drop(voices.closed.insert(thread.id.clone())),
+                None => {}
+            }
+        }
         for review in last_words(said).into_values() {
             let login = review.author.login.clone();
-            let right = rights.get(&review.author.id).copied().unwrap_or(Some(false));
+            let right = said.permissions.may_write(&review.author);
+            if review.state != ReviewState::ChangesRequested {
+                voices.taken_back.insert(login.clone());
+            }
             match (review.state, approves_head(said, review), right) {
                 (ReviewState::ChangesRequested, _, _) => voices.asking.insert(login),
                 (ReviewState::Approved, true, Some(true)) => voices.approved.insert(login),
@@ -88,12 +110,13 @@ fn is_persons(said: &Said<'_>, author: &Account, body: &str) -> bool {
     person && !said.is_ours(author, body)
 }
 
-fn open_threads(said: &Said<'_>) -> Vec<OpenThread> {
-    said.threads.iter().filter_map(|thread| open_thread(said, thread)).collect()
+enum ThreadState {
+    Open(OpenThread),
+    Closed,
 }
 
 /// Notes of the author to himself hold nothing up; what anybody else says does, also in a thread that a machine began.
-fn open_thread(said: &Said<'_>, thread: &Thread) -> Option<OpenThread> {
+fn state_of(said: &Said<'_>, thread: &Thread) -> Option<ThreadState> {
     let words = |at: &usize| {
         let comment = &thread.comments[*at];
         said.part(comment) == Part::Word && is_persons(said, &comment.author, &comment.body)
@@ -105,24 +128,42 @@ fn open_thread(said: &Said<'_>, thread: &Thread) -> Option<OpenThread> {
     // What we closed ourselves is open again once somebody speaks in it.
     let by_us = thread.resolved_by.as_ref().is_some_and(|by| by.is(said.me));
     let closed = thread.resolved && (answered || !by_us);
-    (!closed).then(|| OpenThread { by: by.login.clone(), path: thread.path.clone(), line: thread.line, answered })
+    if closed {
+        return Some(ThreadState::Closed);
+    }
+    Some(ThreadState::Open(OpenThread {
+        id: thread.id.clone(),
+        by: by.login.clone(),
+        path: thread.path.clone(),
+        line: thread.line,
+        answered,
+        may_write: said.permissions.may_write(by),
+    }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::feedback::right::Permissions;
     use crate::feedback::samples::{Stage, bot, codex, person, reply};
     use crate::publish::marker::{Disposition, Mark};
+    use crate::pull::facts::Permission;
+    use crate::pull::told::Told;
 
     /// Everybody may write but strangers.
     fn voices(stage: &Stage) -> Voices {
-        let said = stage.said();
-        let right = |account: &Account| match account.login.as_str() {
-            "stranger" => Some(false),
-            "somebody" => None,
-            _ => Some(true),
-        };
-        Voices::of(&said, &approvers(&said).into_iter().map(|account| (account.id.clone(), right(account))).collect())
+        let mut permissions = Permissions::default();
+        for account in deciders(&stage.said()) {
+            permissions.put(
+                account,
+                match account.login.as_str() {
+                    "stranger" => Told::Is(Permission::Read),
+                    "somebody" => Told::Unknown("HTTP 403".into()),
+                    _ => Told::Is(Permission::Write),
+                },
+            );
+        }
+        Voices::of(&Said { permissions: &permissions, ..stage.said() })
     }
 
     fn logins(logins: &BTreeSet<String>) -> Vec<&str> {
@@ -173,7 +214,7 @@ mod tests {
         let approved = stage.review(&ann, ReviewState::Approved, "yes");
         assert!(voices(&approved).asking.is_empty());
         let dismissed = Stage::new().review(&ann, ReviewState::Dismissed, "no");
-        assert_eq!(voices(&dismissed), Voices::default());
+        assert_eq!(voices(&dismissed), Voices { taken_back: ["ann".to_owned()].into(), ..Voices::default() });
         let machine = Stage::new().review(&codex(), ReviewState::ChangesRequested, "no");
         assert!(voices(&machine).asking.is_empty());
     }
@@ -183,13 +224,16 @@ mod tests {
         let (ann, dev) = (person("ann"), person("dev"));
         let stage = Stage::new().thread(&[(&ann, "why?")]).thread(&[(&codex(), "P1: bug")]).thread(&[(&dev, "note to self")]);
         let open = voices(&stage).threads;
-        assert_eq!(open, vec![OpenThread { by: "ann".into(), path: "src/cart.rs".into(), line: Some(10), answered: false }]);
+        let (by, path) = ("ann".into(), "src/cart.rs".into());
+        let thread = OpenThread { id: "t1".into(), by, path, line: Some(10), answered: false, may_write: Some(true) };
+        assert_eq!(open, vec![thread]);
         // In a machine's thread, too.
         let joined = Stage::new().thread(&[(&codex(), "P1: bug"), (&ann, "yes, please")]);
         assert_eq!(voices(&joined).threads.len(), 1);
         let mut closed = Stage::new().thread(&[(&ann, "why?")]);
         closed.threads[0].resolved = true;
-        assert!(voices(&closed).threads.is_empty());
+        let voices = voices(&closed);
+        assert!(voices.threads.is_empty() && voices.closed.contains("t1"));
     }
 
     /// What we answered and closed is open again when the person goes on.

@@ -1,6 +1,6 @@
 //! A pull request that could be merged, for tests that take one thing away.
 
-use super::facts::{Facts, Gates, Reviewed};
+use super::facts::{Facts, Gates, HeadMaker, Part, Reviewed};
 use super::people::Voices;
 use super::policy::{MergePolicy, When};
 use crate::combine::verdict::{Outcome, Verdict};
@@ -30,6 +30,7 @@ pub fn ready() -> Facts {
         base: "2222222222222222222222222222222222222222".into(),
         base_branch: "main".into(),
         is_fork: false,
+        made_by: vec![HeadMaker { login: "dev".into(), part: Part::Author, may_write: Told::Is(true) }],
         is_ours: false,
         mergeable: Mergeable::Yes,
         labels: vec![],
@@ -50,5 +51,6 @@ pub fn ready() -> Facts {
         dependencies: Told::Is(vec![]),
         gates: Told::Is(Gates::default()),
         guarded: Told::Is(true),
+        holds: Told::Is(vec![]),
     }
 }

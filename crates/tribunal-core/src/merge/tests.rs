@@ -3,7 +3,8 @@
 
 use super::clearance::Lapse;
 use super::conditions::{By, Name, Standing, conditions};
-use super::facts::{Consent, Declared, Dependency, DependencyState, Facts, Gate, Gates, Marker, Reviewed};
+use super::facts::{Consent, Declared, Dependency, DependencyState, Facts, Gate, Gates, HeadMaker, Marker, Part, Reviewed};
+use super::hold::{Hold, Source};
 use super::people::{OpenThread, Voices};
 use super::policy::{Confirm, MergePolicy, VerifiedBy, Wanted, When};
 use super::samples::{HEAD, check, merging, ready};
@@ -52,9 +53,11 @@ enum Axis {
     Wanted,
     People,
     Obstacle,
+    MadeBy,
+    Holds,
 }
 
-const AXES: [(Axis, u8); 30] = [
+const AXES: [(Axis, u8); 32] = [
     (Axis::State, 3),
     (Axis::Draft, 2),
     (Axis::Label, 2),
@@ -85,6 +88,8 @@ const AXES: [(Axis, u8); 30] = [
     (Axis::Wanted, 3),
     (Axis::People, 2),
     (Axis::Obstacle, 3),
+    (Axis::MadeBy, 5),
+    (Axis::Holds, 4),
 ];
 
 type World = [u8; AXES.len()];
@@ -163,7 +168,14 @@ fn facts(world: &World) -> Facts {
         1 => Told::Is(BTreeSet::from(["fixer".into()])),
         _ => unknown(),
     };
-    let thread = |by: &str, answered| OpenThread { by: by.into(), path: "a.rs".into(), line: Some(1), answered };
+    let thread = |by: &str, answered| OpenThread {
+        id: "t1".into(),
+        by: by.into(),
+        path: "a.rs".into(),
+        line: Some(1),
+        answered,
+        may_write: Some(true),
+    };
     let voices = Voices {
         approved: if at(Axis::Approval) == 1 { BTreeSet::from(["ann".into()]) } else { BTreeSet::new() },
         approved_before: if at(Axis::Approval) == 2 { BTreeSet::from(["ann".into()]) } else { BTreeSet::new() },
@@ -175,6 +187,22 @@ fn facts(world: &World) -> Facts {
             2 => vec![thread("bob", true)],
             _ => vec![thread("ann", false)],
         },
+        ..Voices::default()
+    };
+    let maker = |login: &str, part, may_write| HeadMaker { login: login.into(), part, may_write };
+    facts.made_by = match at(Axis::MadeBy) {
+        0 => vec![maker("dev", Part::Author, Told::Is(true))],
+        1 => vec![maker("eve", Part::Author, Told::Is(false))],
+        2 => vec![maker("dev", Part::Author, Told::Is(true)), maker("eve", Part::Pusher, Told::Is(false))],
+        3 => vec![maker("eve", Part::Author, unknown())],
+        _ => vec![],
+    };
+    let hold = |head: &str| Hold { head: head.into(), source: Source::Thread("t9".into()), reason: "eve commented".into() };
+    facts.holds = match at(Axis::Holds) {
+        0 => Told::Is(vec![]),
+        1 => Told::Is(vec![hold(HEAD)]),
+        2 => Told::Is(vec![hold(OTHER)]),
+        _ => unknown(),
     };
     facts.people = if at(Axis::People) == 0 { Told::Is(voices) } else { unknown() };
     facts.rules.approvals = match at(Axis::WantedByForge) {
@@ -249,6 +277,16 @@ fn may(world: &World) -> bool {
             _ => approved || consent,
         },
         at(Axis::WantedByForge) != 3 && at(Axis::WantedByForge).max(at(Axis::WantedByPolicy)) <= u8::from(approved),
+        match at(Axis::MadeBy) {
+            0 => true,
+            4 => false,
+            _ => approved,
+        },
+        match at(Axis::Holds) {
+            0 | 2 => true,
+            1 => approved || consent,
+            _ => false,
+        },
         at(Axis::Gates) == 0 && (at(Axis::Confirm) == 0 || consent),
         at(Axis::Methods) == 0 && at(Axis::Guarded) == 0 && at(Axis::Obstacle) == 0,
         match at(Axis::Wanted) {

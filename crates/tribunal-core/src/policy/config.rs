@@ -3,8 +3,9 @@
 
 use super::agents::{AgentConfig, Means};
 use super::forge::ForgeConfig;
+use super::identity::IdentityConfig;
 use super::library::LibraryConfig;
-use super::loops::{FixConfig, IdentityConfig, LoopConfig, ValidateConfig, WaitConfig};
+use super::loops::{FixConfig, LoopConfig, ValidateConfig, WaitConfig};
 use super::panel::{PanelConfig, Player, VerifyConfig};
 use super::publish::{PublishConfig, PublishPolicy};
 use super::settle::{EscalateConfig, SettleConfig};

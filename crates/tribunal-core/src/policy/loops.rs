@@ -1,14 +1,15 @@
-//! `[wait]`, `[fix]`, `[validate]`, `[identity]`, `[watch]` and `[respond]`: how feedback is waited for and remedied. Every loop is
+//! `[wait]`, `[fix]`, `[validate]`, `[watch]` and `[respond]`: how feedback is waited for and remedied. Every loop is
 //! bounded before it starts (design rule 10).
 
 use super::admission::is_inside;
 use super::config::{Config, RULES_AGENT};
+use super::identity::Bots;
 use super::span::Span;
+use crate::feedback::reviewer::Filter;
 use crate::ids::{AgentName, RepoPath};
 use crate::remedy::{patch, record};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 /// How long is waited (CF-22). The same keys as the flags.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -84,19 +85,11 @@ pub struct ValidateConfig {
     pub timeout: Option<Span>,
 }
 
-/// Machine accounts that the registry does not know (CF-10).
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct IdentityConfig {
-    /// Login → the name it goes by in filters and reports.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub bots: BTreeMap<String, String>,
-}
-
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LoopConfig {
-    /// Whose words count: `all`, `people`, `automated`, a reviewer's name, or a login. Default `all`.
+    /// Whose words count: `trusted` (who may write here, registered bots, and our own findings), `all`, `people`, `automated`, a
+    /// reviewer's name, or a login. Whatever is chosen, only the words of those with the right are acted on. Default `trusted`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reviewer: Option<String>,
     /// Cycles in which something was resolved. Default 3; `respond` 10.
@@ -206,7 +199,7 @@ pub struct LoopPolicy {
     #[serde(default)]
     pub validate_not_trusted: Option<String>,
     pub validate_timeout: Span,
-    pub bots: BTreeMap<String, String>,
+    pub bots: Bots,
     /// Files of linters' results. In the configuration they are named from the top of the checkout; here as they are opened.
     #[serde(default)]
     pub sarif: Vec<String>,
@@ -263,7 +256,7 @@ impl LoopPolicy {
         };
         Ok(LoopPolicy {
             kind,
-            reviewer: own.reviewer.clone().unwrap_or_else(|| "all".to_owned()),
+            reviewer: own.reviewer.clone().unwrap_or_else(|| Filter::Trusted.to_string()),
             cycles,
             once: false,
             dry_run: false,
@@ -327,6 +320,7 @@ mod tests {
         assert_eq!((respond.cycles, respond.resolve, respond.rerequest), (10, ResolvePolicy::Always, Rerequest::Mention));
         assert_eq!((respond.wait.poll, respond.wait.settle), (Span::seconds(30), Span::seconds(180)));
         assert!(!watch.resolve_people && !respond.resolve_people);
+        assert_eq!((watch.reviewer.as_str(), respond.reviewer.as_str()), ("trusted", "trusted"));
     }
 
     #[test]

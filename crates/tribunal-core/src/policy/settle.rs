@@ -2,13 +2,13 @@
 //! when only a person can decide.
 
 use super::config::{Config, RULES_AGENT};
+use super::identity::Bots;
 use super::span::Span;
 use crate::ids::AgentName;
 use crate::merge::policy::MergePolicy;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
@@ -153,7 +153,7 @@ pub struct SettlePolicy {
     pub specialist: Specialist,
     pub escalate_to: Option<String>,
     /// Machine accounts that the forge takes for people.
-    pub bots: BTreeMap<String, String>,
+    pub bots: Bots,
     /// Between two looks (TS-47), and how long the whole may take.
     pub poll: Span,
     pub total: Span,

@@ -20,11 +20,11 @@ pub enum Standing {
 }
 
 impl Standing {
-    /// A branch of the repository itself can only come from somebody who may push there.
-    pub fn of(permission: Permission, is_fork: bool, has_contributed: bool) -> Self {
+    /// The author's permission decides. Where the head is says nothing: on some forges a reader can put one into the repository itself
+    /// (AGit, `refs/for/…`).
+    pub fn of(permission: Permission, has_contributed: bool) -> Self {
         match permission {
             Permission::Write | Permission::Admin => Standing::Maintainer,
-            _ if !is_fork => Standing::Maintainer,
             Permission::Triage => Standing::Member,
             // On a public repository everybody may read.
             Permission::Read | Permission::None if has_contributed => Standing::Known,
@@ -103,7 +103,7 @@ impl TrustPolicy {
     }
 
     /// Why an agent is not given this change, if it is not. `allowed` is a maintainer's word for exactly this head; no word lets a
-    /// program run unconfined on a fork's change.
+    /// program run unconfined on the change of a fork or of somebody who may not push.
     pub fn withheld(&self, means: &Means<'_>, of: Author, is_confined: bool) -> Option<String> {
         let needs = match means {
             // One that is not trusted is not asked by anybody.
@@ -111,8 +111,9 @@ impl TrustPolicy {
             Means::Model(..) => Reach::Models,
             Means::Cli(..) | Means::Command | Means::Sarif => Reach::All,
         };
-        if needs == Reach::All && of.is_fork && !is_confined {
-            return Some("nothing confines it on this machine, and the change comes from a fork".into());
+        let is_foreign = of.is_fork || of.standing != Standing::Maintainer;
+        if needs == Reach::All && is_foreign && !is_confined {
+            return Some("nothing confines it on this machine, and the change is of somebody who may not push here".into());
         }
         let reached = match (of.allowed, self.reach(of.standing)) {
             (true, _) | (_, Reach::All) => true,
@@ -135,7 +136,7 @@ pub struct Author<'a> {
     pub standing: Standing,
     pub is_fork: bool,
     pub allowed: bool,
-    /// Short, as people type it.
+    /// In full, as it must be allowed.
     pub head: &'a str,
 }
 
@@ -147,9 +148,10 @@ mod tests {
     #[test]
     fn strangers_are_met_by_the_rules() {
         let policy = TrustPolicy::default();
-        let author = |standing, allowed| Author { standing, is_fork: true, allowed, head: "1a2b3c4" };
+        let head = "1a2b3c4".repeat(6)[..40].to_owned();
+        let author = |standing, allowed| Author { standing, is_fork: true, allowed, head: &head };
         let withheld = |standing, allowed, confined| policy.withheld(&Means::Command, author(standing, allowed), confined);
-        assert!(withheld(Standing::FirstTime, false, true).unwrap().contains("/tribunal allow 1a2b3c4"));
+        assert!(withheld(Standing::FirstTime, false, true).unwrap().contains(&format!("/tribunal allow {head}")));
         assert_eq!(withheld(Standing::FirstTime, true, true), None);
         assert!(withheld(Standing::Known, true, false).unwrap().contains("nothing confines it"));
         assert_eq!(withheld(Standing::Known, false, true), None);
@@ -158,10 +160,10 @@ mod tests {
 
     #[test]
     fn who_may_push_is_a_maintainer() {
-        assert_eq!(Standing::of(Permission::Write, true, false), Standing::Maintainer);
-        assert_eq!(Standing::of(Permission::Read, false, false), Standing::Maintainer);
-        assert_eq!(Standing::of(Permission::Triage, true, false), Standing::Member);
-        assert_eq!(Standing::of(Permission::Read, true, true), Standing::Known);
-        assert_eq!(Standing::of(Permission::None, true, false), Standing::FirstTime);
+        assert_eq!(Standing::of(Permission::Write, false), Standing::Maintainer);
+        assert_eq!(Standing::of(Permission::Read, false), Standing::FirstTime, "wherever the head is");
+        assert_eq!(Standing::of(Permission::Triage, false), Standing::Member);
+        assert_eq!(Standing::of(Permission::Read, true), Standing::Known);
+        assert_eq!(Standing::of(Permission::None, false), Standing::FirstTime);
     }
 }

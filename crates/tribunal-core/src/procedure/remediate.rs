@@ -26,6 +26,7 @@ pub use route::{Proof, Reply, is_overtaken};
 use super::review::Spend;
 use super::{Millis, Step, StepError};
 use crate::feedback::baseline::{Arm, Baseline, Change};
+use crate::feedback::fixable::Fixable;
 use crate::feedback::item::{Item, ItemId, Label, Surface};
 use crate::ids::{AgentName, EffectKey, RunId, Sha};
 use crate::policy::config::Policy;
@@ -40,7 +41,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Which shape a stored state has.
-pub const MODEL: u32 = 1;
+pub const MODEL: u32 = 2;
 /// Results that were thrown away because the head had moved; a branch that never rests is not ours to settle.
 const MAX_DISCARDS: u32 = 5;
 
@@ -90,6 +91,9 @@ pub struct Memory {
     /// Those of them whose authors' words do not count here.
     #[serde(default)]
     pub left_out: BTreeSet<ItemId>,
+    /// Those of them whose authors have no right to cause anything, and why.
+    #[serde(default)]
+    pub not_acted_on: BTreeMap<ItemId, String>,
     /// What became of it, for these last words.
     pub ends: BTreeMap<ItemId, (String, End)>,
     /// Items that were answered before and that we have tried to close.
@@ -123,7 +127,7 @@ pub struct Memory {
 pub enum Phase {
     Preparing,
     Reading(Why),
-    Closing(Vec<Item>, Why),
+    Closing(#[serde(deserialize_with = "pass::with_a_right")] Vec<Fixable>, Why),
     Assessing(Box<Pass>),
     Checking(Box<Pass>),
     Fixing(Box<Pass>),
@@ -142,8 +146,34 @@ impl State {
         matches!(self.phase, Phase::Done(_))
     }
 
-    pub fn upgrade(self) -> Result<Self, StepError> {
-        if self.model > MODEL { Err(StepError::LaterModel(self.model)) } else { Ok(self) }
+    /// Model 1 did not ask who may write. Its items have no right, so a pass that is under way cannot go on: it ends here, nothing is
+    /// pushed, and the same command begins anew.
+    pub fn upgrade(mut self) -> Result<Self, StepError> {
+        if self.model > MODEL {
+            return Err(StepError::LaterModel(self.model));
+        }
+        if self.model == 1 && self.is_in_a_pass() {
+            let why = "the run was begun by an older version, which did not ask who may write here; start it again";
+            let report = self.make_report(vec![Condition::blocked(Blocker::Later, "resuming", why)]);
+            self.phase = Phase::Done(Box::new(report));
+        }
+        self.model = MODEL;
+        Ok(self)
+    }
+
+    fn is_in_a_pass(&self) -> bool {
+        match &self.phase {
+            Phase::Preparing | Phase::Reading(_) | Phase::Waiting | Phase::Posting(_) | Phase::Done(_) => false,
+            Phase::Closing(..)
+            | Phase::Assessing(_)
+            | Phase::Checking(_)
+            | Phase::Fixing(_)
+            | Phase::Validating(_)
+            | Phase::Landing(_)
+            | Phase::Homing(_)
+            | Phase::Answering(_)
+            | Phase::AskingAgain(_) => true,
+        }
     }
 
     pub fn report(&self) -> Option<&Report> {
@@ -280,6 +310,10 @@ impl State {
             } else {
                 self.memory.left_out.insert(item.id.clone());
             }
+            match entry.right.refusal() {
+                None => drop(self.memory.not_acted_on.remove(&item.id)),
+                Some(why) => drop(self.memory.not_acted_on.insert(item.id.clone(), why)),
+            }
             self.memory.items.insert(item.id.clone(), item);
         }
         let unclosed = self.unclosed(&seen);
@@ -314,7 +348,7 @@ impl State {
 
     /// Items that are still open and that we have not settled either.
     fn open_items(&self) -> BTreeSet<ItemId> {
-        let counts = |item: &&Item| !self.memory.left_out.contains(&item.id);
+        let counts = |item: &&Item| !self.memory.left_out.contains(&item.id) && !self.memory.not_acted_on.contains_key(&item.id);
         let open = self.memory.items.values().filter(|item| item.is_open() && !self.settled(item)).filter(counts);
         open.map(|item| item.id.clone()).collect()
     }

@@ -2,7 +2,8 @@
 //! speaks of.
 
 use super::RunWords;
-use crate::feedback::item::{Item, Voice};
+use crate::feedback::fixable::Fixable;
+use crate::feedback::item::Voice;
 use crate::ids::RepoPath;
 use crate::remedy::assess::Assessment;
 
@@ -15,7 +16,7 @@ const MAX_BODY: usize = 10_000;
 
 /// An item, and its file as it is at the head.
 pub struct Shown<'a> {
-    pub item: &'a Item,
+    pub item: &'a Fixable,
     pub code: Option<&'a str>,
     /// Files that its words name, each with a line.
     pub named: Vec<(RepoPath, u32, &'a str)>,

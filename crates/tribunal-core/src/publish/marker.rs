@@ -14,6 +14,7 @@ use crate::findings::about::About;
 use crate::findings::key::sha256_hex;
 use crate::gate::words::GateId;
 use crate::ids::{FindingId, FindingKey, RunId, Sha};
+use crate::merge::hold::Hold;
 use crate::policy::credentials::token::BoundToken;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -57,6 +58,8 @@ pub enum Mark {
     Markers { head: Sha },
     /// What a sweep leaves to a person (SL-67).
     Remains { run: RunId, head: Sha },
+    /// Our record of feedback that held a merge back.
+    Holds { holds: Vec<Hold> },
 }
 
 /// What an answer says of its finding.

@@ -2,7 +2,7 @@
 //! decided elsewhere.
 
 use crate::gate::words::GateId;
-use crate::ids::FindingId;
+use crate::ids::{FindingId, Sha};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
@@ -12,7 +12,7 @@ pub enum Command {
     },
     /// Lets the configured agents look at a stranger's change, at this commit and no other.
     Allow {
-        sha: String,
+        sha: Sha,
     },
     /// The answer to a question of ours, by the question's name; the words are read by whoever asked.
     Answer {
@@ -56,9 +56,10 @@ fn command(line: &str, words: &str) -> Command {
             }
         }
         "allow" => {
+            // A short name can be given to another commit on purpose.
             let sha = rest.trim().to_ascii_lowercase();
-            let fine = sha.len() >= 7 && sha.bytes().all(|byte| byte.is_ascii_hexdigit());
-            if fine { Command::Allow { sha } } else { unclear("name the commit, with at least seven digits") }
+            let is_full = matches!(sha.len(), 40 | 64) && sha.bytes().all(|byte| byte.is_ascii_hexdigit());
+            if is_full { Command::Allow { sha: Sha(sha) } } else { unclear("name the commit with all of its digits, 40 or 64") }
         }
         "answer" => {
             let (id, words) = rest.trim().split_once(char::is_whitespace).unwrap_or((rest.trim(), ""));
@@ -81,7 +82,11 @@ mod tests {
         let body = "thanks\n/tribunal dismiss F3 it is a test key\n> /tribunal dismiss F1 no\n```\n/tribunal dismiss F2 no\n```";
         assert_eq!(commands(body), vec![Command::Dismiss { id: FindingId(3), reason: "it is a test key".into() }]);
         assert_eq!(commands("see /tribunal dismiss F3 x"), vec![]);
-        assert_eq!(commands("/tribunal allow 1A2b3c4"), vec![Command::Allow { sha: "1a2b3c4".into() }]);
+        for digits in [40, 64] {
+            let sha = "1A2b3c4d".repeat(8)[..digits].to_owned();
+            let allowed = Command::Allow { sha: sha.to_lowercase().as_str().into() };
+            assert_eq!(commands(&format!("/tribunal allow {sha}")), vec![allowed]);
+        }
         let answer = Command::Answer { gate: "G1a2b3c4d".parse().unwrap(), words: "raise minutes=90".into() };
         assert_eq!(commands("/tribunal answer g1A2B3c4d raise minutes=90"), vec![answer]);
     }
@@ -89,8 +94,9 @@ mod tests {
     /// Bad input gets a clear answer, not silence.
     #[test]
     fn what_makes_no_sense_says_why() {
-        let all = ["dismiss F3", "dismiss 3 x", "allow main", "dance", "answer merge", "answer G1a2b3c4d"];
-        for line in all.map(|words| format!("/tribunal {words}")) {
+        let all = ["dismiss F3", "dismiss 3 x", "allow main", "allow 1a2b3c4", "dance", "answer merge", "answer G1a2b3c4d"];
+        let short = format!("allow {}", "1".repeat(39));
+        for line in all.into_iter().chain([short.as_str()]).map(|words| format!("/tribunal {words}")) {
             assert!(matches!(commands(&line).as_slice(), [Command::Unclear { .. }]), "{line}");
         }
     }

@@ -40,7 +40,7 @@ pub struct Pull {
     pub draft: bool,
     pub head: Tip,
     pub base: Tip,
-    /// Head and base are in different repositories, or the head's is gone.
+    /// Head and base are in different repositories, the head's is gone, or the head is no branch of this one (AGit).
     pub is_fork: bool,
     pub labels: Vec<String>,
     pub url: String,

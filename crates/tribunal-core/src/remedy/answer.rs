@@ -5,6 +5,7 @@
 
 use super::assess::Decision;
 use super::end::Ended;
+use crate::feedback::fixable::Fixable;
 use crate::feedback::item::{Item, Surface};
 use crate::feedback::reviewer::Summons;
 use crate::findings::admit::one_line;
@@ -61,7 +62,7 @@ fn sentence(text: &str) -> String {
 }
 
 /// May the thread be resolved once the answer stands (CF-6, CF-7, WL-69, WL-83)?
-pub fn may_resolve(item: &Item, decision: Decision, policy: ResolvePolicy, resolve_people: bool) -> bool {
+pub fn may_resolve(item: &Fixable, decision: Decision, policy: ResolvePolicy, resolve_people: bool) -> bool {
     let is_thread = matches!(item.surface, Surface::Thread { .. });
     if !is_thread || item.resolved || !item.can_resolve || item.voice.is_person() && !resolve_people {
         return false;
@@ -117,7 +118,7 @@ pub fn decline_escalates(item: &Item, category: Option<&str>) -> bool {
 const MAX_TITLE: usize = 120;
 
 /// The issue that deferred work goes to (RL-43). The title says what it is about; the original put `Type Safety` before everything.
-pub fn defer_issue(item: &Item, number: u64, url: &str, rationale: &str, proposed: &str) -> NewIssue {
+pub fn defer_issue(item: &Fixable, number: u64, url: &str, rationale: &str, proposed: &str) -> NewIssue {
     let concern = plain(&item.body);
     let severity = item.priority.map_or_else(|| "not given".to_owned(), |priority| priority.to_string());
     let body = format!(

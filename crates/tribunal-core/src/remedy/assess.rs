@@ -1,5 +1,6 @@
 //! What shall be done about an item (RL-28, RL-29, WL-61), and which answers of an assessor count (RL-30, RL-34).
 
+use crate::feedback::fixable::Fixable;
 use crate::feedback::item::{Item, ItemId};
 use crate::findings::about::About;
 use crate::findings::admit::one_line;
@@ -137,7 +138,7 @@ impl Admitted {
 
 /// Holds an assessor's answer against the items and the files at the head. Exactly one decision counts for each item; two are none,
 /// because nobody can say which was meant.
-pub fn admit<'a>(assessments: Vec<Assessment>, items: &[Item], texts: &dyn Fn(&RepoPath) -> Option<&'a str>) -> Admitted {
+pub fn admit<'a>(assessments: Vec<Assessment>, items: &[Fixable], texts: &dyn Fn(&RepoPath) -> Option<&'a str>) -> Admitted {
     let mut admitted = Admitted::default();
     let known: BTreeSet<&ItemId> = items.iter().map(|item| &item.id).collect();
     let mut said: BTreeMap<ItemId, Vec<Assessment>> = BTreeMap::new();
@@ -194,7 +195,7 @@ fn fault<'a>(assessment: &Assessment, item: &Item, texts: &dyn Fn(&RepoPath) -> 
 const MIN_EVIDENCE: usize = 3;
 
 /// Without a model: a rule that has a fix addresses its finding, praise asks for nothing, and the rest is for a person.
-pub fn by_rules(item: &Item, has_fix: bool) -> Assessment {
+pub fn by_rules(item: &Fixable, has_fix: bool) -> Assessment {
     let (decision, rationale, notes) = if has_fix {
         (Decision::Address, "a rule found it and has a fix for it", "apply the rule's fix")
     } else if is_thanks(&item.body) {

@@ -16,7 +16,7 @@ mod tests;
 
 use super::answer::checked_home;
 use crate::diff::change::{Change, ChangedFile, FileContent};
-use crate::feedback::item::Item;
+use crate::feedback::fixable::Fixable;
 use crate::findings::admit::one_line;
 use crate::findings::plain::plain;
 use crate::ids::{AgentName, RepoPath, RunId};
@@ -165,7 +165,7 @@ pub fn no_record(path: &RepoPath) -> Option<&'static str> {
 }
 
 /// The subject of a fix's commit.
-pub fn subject(summary: &str, item: &Item) -> String {
+pub fn subject(summary: &str, item: &Fixable) -> String {
     let line = one_line(&plain(summary));
     let line = line.trim().trim_end_matches('.');
     if line.is_empty() {
@@ -176,7 +176,7 @@ pub fn subject(summary: &str, item: &Item) -> String {
 
 /// As a commit carries it: what was done, for which item, in which run, by which agent. Who fixed something does not approve it
 /// (CF-27), and the commit may be all that the one who asks has.
-pub fn message(subject: &str, item: &Item, run: &RunId, fixer: &AgentName) -> String {
+pub fn message(subject: &str, item: &Fixable, run: &RunId, fixer: &AgentName) -> String {
     format!("{subject}\n\nTribunal-Item: {}\n{RUN}{run}\n{FIXER}{fixer}\n", item.id)
 }
 

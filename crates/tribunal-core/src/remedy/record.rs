@@ -3,6 +3,7 @@
 
 use super::answer::{address, or_none, quoted, title_of};
 use super::assess::Assessment;
+use crate::feedback::fixable::Fixable;
 use crate::feedback::item::{Item, ItemId};
 use crate::findings::admit::one_line;
 use crate::findings::key::sha256_hex;
@@ -29,7 +30,7 @@ pub fn record(
     old: Option<&str>,
     path: &RepoPath,
     (case_id, number, url): (&str, u64, &str),
-    deferred: &[(&Item, &Assessment)],
+    deferred: &[(&Fixable, &Assessment)],
 ) -> Recorded {
     let mut text = old.unwrap_or(BEGINNING).to_owned();
     let mut homes = BTreeMap::new();
@@ -74,7 +75,7 @@ fn entry(heading: &str, item: &Item, number: u64, url: &str, assessment: &Assess
 mod tests {
     use super::*;
     use crate::feedback::item::Voice;
-    use crate::feedback::samples::{item, rabbit};
+    use crate::feedback::samples::{fixable, item, rabbit};
     use crate::remedy::assess::Decision;
 
     fn deferred(id: &str, body: &str) -> (Item, Assessment) {
@@ -85,7 +86,8 @@ mod tests {
     }
 
     fn recorded(old: Option<&str>, items: &[(Item, Assessment)]) -> Recorded {
-        let items: Vec<(&Item, &Assessment)> = items.iter().map(|(item, assessment)| (item, assessment)).collect();
+        let items: Vec<(Fixable, &Assessment)> = items.iter().map(|(item, assessment)| (fixable(item), assessment)).collect();
+        let items: Vec<(&Fixable, &Assessment)> = items.iter().map(|(item, assessment)| (item, *assessment)).collect();
         record(old, &PATH.into(), ("pull:h/acme/shop#7", 7, "https://h/acme/shop/pull/7"), &items)
     }
 

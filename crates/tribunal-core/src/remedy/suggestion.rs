@@ -1,6 +1,7 @@
 //! A suggestion block in a comment is a fix that its author wrote out: it needs no model to be understood.
 
 use super::splice::Splice;
+use crate::feedback::fixable::Fixable;
 use crate::ids::RepoPath;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -10,8 +11,12 @@ pub struct Suggestion {
     pub lines: Vec<String>,
 }
 
-/// The one suggestion of a comment. Several leave open which one is meant, so they are none.
-pub fn suggestion(body: &str) -> Option<Suggestion> {
+/// The one suggestion of an item. Several leave open which one is meant, so they are none.
+pub fn suggestion(item: &Fixable) -> Option<Suggestion> {
+    parse_suggestion(&item.body)
+}
+
+fn parse_suggestion(body: &str) -> Option<Suggestion> {
     let mut found = Vec::new();
     let mut lines = body.lines();
     while let Some(line) = lines.next() {
@@ -64,7 +69,7 @@ mod tests {
     const TEXT: &str = "one\ntwo\ntwo\nfour\n";
 
     fn applied(body: &str, line: u32) -> Option<String> {
-        let edit = splice(&suggestion(body)?, &"a".into(), (line, line), TEXT)?.edit(TEXT)?;
+        let edit = splice(&parse_suggestion(body)?, &"a".into(), (line, line), TEXT)?.edit(TEXT)?;
         apply(&[edit], |_| Some(TEXT.to_owned())).ok()?.remove(&RepoPath::from("a"))
     }
 
@@ -79,8 +84,9 @@ mod tests {
     /// A comment on several lines: GitHub's block stands for all of them, GitLab counts from the last.
     #[test]
     fn a_block_on_several_lines_replaces_them() {
-        let replaced =
-            |body: &str| splice(&suggestion(body).unwrap(), &"a".into(), (2, 3), TEXT).map(|splice| (splice.first, splice.last));
+        let replaced = |body: &str| {
+            splice(&parse_suggestion(body).unwrap(), &"a".into(), (2, 3), TEXT).map(|splice| (splice.first, splice.last))
+        };
         assert_eq!(replaced("```suggestion\nx\n```"), Some((2, 3)));
         assert_eq!(replaced("```suggestion:-1+0\nx\n```"), Some((2, 3)));
         assert_eq!(replaced("```suggestion:-0+1\nx\n```"), Some((3, 4)));

@@ -1,7 +1,7 @@
 //! Who is there, and what they are like: all of it chosen by the seed.
 
 use super::chance::Chance;
-use super::forge::account;
+use super::forge::{MALLORY, account};
 use std::sync::LazyLock;
 use tribunal_core::policy::config::{Config, Policy};
 use tribunal_core::policy::loops::{Defer, LoopKind, LoopPolicy, Rerequest, ResolvePolicy, WaitPolicy};
@@ -129,7 +129,7 @@ pub struct Cast {
     pub budget: u64,
 }
 
-const LOGINS: [(&str, AccountKind); 7] = [
+const LOGINS: [(&str, AccountKind); 8] = [
     ("chatgpt-codex-connector[bot]", AccountKind::Bot),
     ("coderabbitai[bot]", AccountKind::Bot),
     ("gemini-code-assist[bot]", AccountKind::Bot),
@@ -137,6 +137,7 @@ const LOGINS: [(&str, AccountKind); 7] = [
     ("alice", AccountKind::Person),
     ("bob", AccountKind::Person),
     ("claude", AccountKind::Unknown),
+    (MALLORY, AccountKind::Person),
 ];
 
 impl Cast {
@@ -209,7 +210,7 @@ pub fn request(chance: &mut Chance) -> Request {
     let kind = chance.pick(&[LoopKind::Watch, LoopKind::Respond]);
     let usual = if kind == LoopKind::Watch { USUAL.0.clone() } else { USUAL.1.clone() };
     let loops = LoopPolicy {
-        reviewer: chance.pick(&["all", "all", "all", "automated", "people", "codex", "alice"]).to_owned(),
+        reviewer: chance.pick(&["trusted", "trusted", "all", "all", "automated", "people", "codex", "alice"]).to_owned(),
         cycles: chance.pick(&[1, 2, 3, 3, 6, 10]),
         once: chance.per_cent(15),
         wait: WaitPolicy {

@@ -5,14 +5,37 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use tribunal_core::feedback::gather::Said;
+use tribunal_core::feedback::right::Permissions;
 use tribunal_core::findings::anchor::Side;
 use tribunal_core::ids::Sha;
+use tribunal_core::policy::identity::Bots;
 use tribunal_core::publish::marker::{Disposition, Mark, MarkerKey, ReadMark, read};
-use tribunal_core::pull::facts::{Account, AccountKind, Check, CheckState, Mergeable, Pull, PullState, Tip};
+use tribunal_core::pull::facts::{Account, AccountKind, Check, CheckState, Mergeable, Permission, Pull, PullState, Tip};
 use tribunal_core::pull::talk::{Comment, Reaction, Review, ReviewState, Thread, ThreadComment};
+use tribunal_core::pull::told::Told;
 
 pub fn account(login: &str, kind: AccountKind) -> Account {
     Account { id: format!("id-{login}"), login: login.into(), kind }
+}
+
+/// May read and comment, and nothing more.
+pub const MALLORY: &str = "mallory";
+/// Stands in everything that mallory says.
+pub const HERS: &str = "says mallory";
+
+/// Everybody may write but mallory and machines.
+fn permissions() -> Permissions {
+    let mut permissions = Permissions::default();
+    for login in ["alice", "bob", "claude", "dev", "tribunal"] {
+        permissions.put(&account(login, AccountKind::Person), Told::Is(Permission::Write));
+    }
+    permissions.put(&account(MALLORY, AccountKind::Person), Told::Is(Permission::Read));
+    permissions.put(&account("lint[bot]", AccountKind::Bot), Told::Is(Permission::None));
+    permissions
+}
+
+fn words_of(by: &Account, body: String) -> String {
+    if by.login == MALLORY { format!("{body}, {HERS}") } else { body }
 }
 
 /// What a reader is shown.
@@ -31,6 +54,7 @@ pub struct Forge {
     /// Grows with every change, so that what did not change need not be read again.
     pub version: u64,
     pub me: Account,
+    permissions: Permissions,
     pub key: MarkerKey,
     pub case_id: String,
     /// Titles of issues, for deferred work.
@@ -75,6 +99,7 @@ impl Forge {
             talk,
             version: 0,
             me: account("tribunal", AccountKind::Person),
+            permissions: permissions(),
             key: MarkerKey::from_secret("secret"),
             case_id,
             issues: vec![],
@@ -87,7 +112,7 @@ impl Forge {
         }
     }
 
-    pub fn said<'a>(&'a self, talk: &'a Talk, extra: &'a BTreeMap<String, String>) -> Said<'a> {
+    pub fn said<'a>(&'a self, talk: &'a Talk, extra: &'a Bots) -> Said<'a> {
         Said {
             pull: &talk.pull,
             comments: &talk.comments,
@@ -98,6 +123,7 @@ impl Forge {
             case_id: &self.case_id,
             key: &self.key,
             extra,
+            permissions: &self.permissions,
         }
     }
 
@@ -143,6 +169,7 @@ impl Forge {
     }
 
     pub fn comment(&mut self, by: &Account, body: String, at: u64) -> String {
+        let body = words_of(by, body);
         let id = self.id("c");
         let url = format!("https://h/{id}");
         let at = format!("{at:020}");
@@ -165,7 +192,7 @@ impl Forge {
             id,
             author: by.clone(),
             state,
-            body: body.into(),
+            body: words_of(by, body.into()),
             commit: Some(self.head().clone()),
             submitted_at: format!("{at:020}"),
         });
@@ -173,7 +200,7 @@ impl Forge {
 
     pub fn open_thread(&mut self, by: &Account, path: &str, line: u32, body: String) {
         let id = self.id("t");
-        let comment = self.word(by, body);
+        let comment = self.word(by, words_of(by, body));
         self.talk.threads.push(Thread {
             id,
             path: path.into(),
@@ -194,7 +221,7 @@ impl Forge {
     }
 
     pub fn say_in(&mut self, thread: usize, by: &Account, body: String) {
-        let comment = self.word(by, body);
+        let comment = self.word(by, words_of(by, body));
         self.talk.threads[thread].comments.push(comment);
     }
 

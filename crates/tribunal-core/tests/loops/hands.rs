@@ -6,6 +6,7 @@ use super::world::{CODE, World};
 use std::collections::BTreeMap;
 use tribunal_core::call::usage::Usage;
 use tribunal_core::feedback::baseline::{Arm, Change, change};
+use tribunal_core::feedback::fixable::Fixable;
 use tribunal_core::feedback::item::{Item, Surface};
 use tribunal_core::findings::about::About;
 use tribunal_core::findings::scale::Justification;
@@ -158,7 +159,7 @@ fn assess(world: &mut World, pass: &Pass) -> Input {
         Ok(spend) => spend,
         Err(trouble) => return Input::Assessed { said: Err(trouble), spend: Spend::default() },
     };
-    let leaders: Vec<Item> = pass.leaders().cloned().collect();
+    let leaders: Vec<Fixable> = pass.leaders().cloned().collect();
     if world.cast.assessor == Assessor::Fails && world.chance.per_cent(50) {
         return Input::Assessed { said: Err(Trouble::Failed("nonsense".into())), spend };
     }
@@ -226,7 +227,7 @@ fn fix(world: &mut World, state: &State) -> Input {
     shown(world, pass);
     let mut made = Made { outcomes: BTreeMap::new(), tip: None, rewrites: Vec::new() };
     let mut all = Spend::default();
-    let to_fix: Vec<&Item> =
+    let to_fix: Vec<&Fixable> =
         pass.leaders().filter(|item| pass.assessment(&item.id).is_some_and(|said| said.decision == Decision::Address)).collect();
     for (n, item) in to_fix.into_iter().enumerate() {
         let fails = world.cast.fixer == Fixer::Fails && world.chance.per_cent(30);
@@ -257,8 +258,8 @@ fn fix(world: &mut World, state: &State) -> Input {
 
 /// One commit for all of them, unless the record cannot be written.
 fn enter_deferred(world: &mut World, pass: &Pass, made: &mut Made) {
-    let defers = |item: &&Item| pass.assessment(&item.id).is_some_and(|said| said.decision == Decision::Defer);
-    let deferred: Vec<&Item> = pass.leaders().filter(defers).collect();
+    let defers = |item: &&Fixable| pass.assessment(&item.id).is_some_and(|said| said.decision == Decision::Defer);
+    let deferred: Vec<&Fixable> = pass.leaders().filter(defers).collect();
     if deferred.is_empty() {
         return;
     }

@@ -2,9 +2,11 @@
 
 use super::cast::request;
 use super::chance::Chance;
+use super::forge::{HERS, MALLORY};
 use super::hands::{pass, run};
 use super::world::World;
 use std::collections::BTreeSet;
+use tribunal_core::feedback::fixable::Fixable;
 use tribunal_core::feedback::item::ItemId;
 use tribunal_core::feedback::reviewer::Filter;
 use tribunal_core::procedure::remediate::{Effect, Input, Phase, State, Wake, step};
@@ -138,12 +140,12 @@ impl Trial {
         self.world.note(|| format!("{input:?}").chars().take(110).collect());
         self.last_input = match input {
             Input::Seen(Ok(seen)) => {
-                for entry in seen.items.iter().filter(|entry| entry.in_scope && entry.item.is_open()) {
+                for entry in seen.items.iter().filter(|entry| entry.item.is_open() && entry.fixable().is_some()) {
                     if !self.shown.contains(&entry.item.id) {
                         self.shown.insert(entry.item.id.clone());
                     }
                 }
-                let open = seen.items.iter().filter(|entry| entry.in_scope && entry.item.is_open());
+                let open = seen.items.iter().filter(|entry| entry.item.is_open() && entry.fixable().is_some());
                 self.open = open.map(|entry| (entry.item.id.clone(), entry.item.last_word.clone())).collect();
                 self.approved = !seen.baseline.approvals.is_empty();
                 Last::Looked
@@ -182,12 +184,16 @@ impl Trial {
         ensure(memory.spend.usage.output <= self.world.spent, "more is said to be spent than was")?;
         let limit = loops.wait.total.as_millis() + self.world.lost_time + SLACK;
         ensure(self.world.elapsed <= limit, "it takes longer than allowed")?;
-        if let Phase::Assessing(_) | Phase::Fixing(_) | Phase::Answering(_) = self.state().phase {
+        if let Phase::Assessing(_) | Phase::Fixing(_) | Phase::Validating(_) | Phase::Answering(_) = self.state().phase {
             let mut ids: Vec<&ItemId> = pass(self.state()).items.iter().map(|item| &item.id).collect();
             let all = ids.len();
             ids.sort();
             ids.dedup();
             ensure(ids.len() == all, "an item is in the pass twice")?;
+            // Issue 16, A1: whoever has no right to write reaches no assessor, fixer, validation or answer.
+            let hers =
+                |item: &Fixable| item.author.login == MALLORY || item.body.contains(HERS) || item.author.login == "lint[bot]";
+            ensure(!pass(self.state()).items.iter().any(hers), "words of somebody without the right are worked on")?;
         }
         Ok(())
     }
@@ -206,6 +212,13 @@ impl Trial {
     fn judge_end(&mut self, report: &Report) -> Result<(), String> {
         if self.reports != 1 {
             return Err(format!("there are {} reports", self.reports));
+        }
+        let is_hers =
+            |ended: &&tribunal_core::remedy::end::Ended| ended.author == MALLORY && !matches!(ended.end, End::AnsweredBefore);
+        for ended in report.items.iter().filter(is_hers) {
+            if !matches!(&ended.end, End::LeftOut { why } if why == "not acted on: no right to write") {
+                return Err(format!("{} of mallory ended as {:?}", ended.item, ended.end));
+            }
         }
         for item in &self.shown {
             if !report.items.iter().any(|ended| ended.item == *item) {

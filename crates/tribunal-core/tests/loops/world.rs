@@ -3,15 +3,16 @@
 
 use super::cast::{Cast, Critic, Temper};
 use super::chance::Chance;
-use super::forge::{Forge, Talk, account};
+use super::forge::{Forge, HERS, MALLORY, Talk, account};
 use std::collections::{BTreeMap, BTreeSet};
 use tribunal_core::feedback::baseline::Baseline;
 use tribunal_core::feedback::dedup::groups;
-use tribunal_core::feedback::gather::gather;
+use tribunal_core::feedback::gather::{Notice, gather};
 use tribunal_core::feedback::injection::{Suspicion, scan};
 use tribunal_core::feedback::item::ItemId;
 use tribunal_core::feedback::reviewer::{Filter, approvals_by_reaction};
 use tribunal_core::ids::Sha;
+use tribunal_core::policy::identity::Bots;
 use tribunal_core::procedure::Millis;
 use tribunal_core::procedure::remediate::{PullFacts, Seen, SeenItem, seen};
 use tribunal_core::pull::facts::{Account, AccountKind, CheckState, PullState};
@@ -234,7 +235,7 @@ impl World {
             Temper::Edits if said == 1 => drop(self.forge.comment(&who, "Please rename it".into(), at)),
             Temper::Edits if said.is_multiple_of(3) => {
                 if let Some(own) = self.forge.talk.comments.iter_mut().find(|comment| comment.author.is(&who)) {
-                    own.body = format!("Please rename it, version {said}");
+                    own.body = format!("Please rename it, version {said}, {}", if who.login == MALLORY { HERS } else { "" });
                     self.forge.version += 1;
                 }
             }
@@ -296,7 +297,7 @@ impl World {
     }
 
     fn baseline(&self, talk: &Talk) -> Baseline {
-        let extra = BTreeMap::new();
+        let extra = Bots::new();
         let by_reaction = approvals_by_reaction(&talk.reactions, &self.forge.me, &extra);
         Baseline::of(&self.forge.said(talk, &extra), &by_reaction, &self.filter)
     }
@@ -320,7 +321,7 @@ impl World {
     }
 
     fn seen(&mut self, talk: &Talk) -> Seen {
-        let extra = BTreeMap::new();
+        let extra = Bots::new();
         let forge = &self.forge;
         let said = forge.said(talk, &extra);
         let gathered = gather(&said);
@@ -331,15 +332,17 @@ impl World {
         };
         let covers = |voice: &_, by: &Account| self.filter.covers(voice, by);
         let items = gathered.items.iter().map(|item| SeenItem {
+            right: gathered.right(&item.id),
             in_scope: covers(&item.voice, &item.author),
             suspicion: gathered.raw.get(&item.id).and_then(&mut scan_once),
             item: item.clone(),
         });
         let items: Vec<SeenItem> = items.collect();
-        let satisfied = gathered.left.satisfied.iter().filter(|notice| covers(&notice.voice, &notice.by));
+        let counts = |notice: &Notice| notice.right.is_granted() && covers(&notice.voice, &notice.by);
+        let satisfied = gathered.left.satisfied.iter().filter(|notice| counts(notice));
         let satisfied = satisfied.map(|notice| notice.place.clone()).collect();
         let running = seen::is_running(&gathered, &talk.reactions, &forge.me, &self.filter, &extra);
-        let quota = gathered.left.quota.iter().find(|notice| covers(&notice.voice, &notice.by));
+        let quota = gathered.left.quota.iter().find(|notice| counts(notice));
         Seen {
             pull: PullFacts {
                 number: 7,
@@ -356,7 +359,7 @@ impl World {
             running,
             quota: quota.map(|notice| format!("{} is out of quota", notice.by.login)),
             satisfied,
-            reviewed: seen::is_reviewed(&talk.reviews, &talk.pull.head.sha, &forge.me, &self.filter, &extra),
+            reviewed: seen::is_reviewed(&said, &self.filter),
             items,
             young: [FILES[0].into()].into(),
         }

@@ -5,8 +5,11 @@ use super::history::{Event, History};
 use std::collections::{BTreeMap, BTreeSet};
 use tribunal_core::combine::verdict::{Outcome, Verdict};
 use tribunal_core::ids::{AgentName, RepoPath, RunId, Sha};
-use tribunal_core::merge::facts::{Declared, Dependency, DependencyState, Facts, Gates, Marker, Reviewed as LastReview};
-use tribunal_core::merge::people::Voices;
+use tribunal_core::merge::facts::{
+    Declared, Dependency, DependencyState, Facts, Gates, HeadMaker, Marker, Part, Reviewed as LastReview,
+};
+use tribunal_core::merge::hold::Hold;
+use tribunal_core::merge::people::{OpenThread, Voices};
 use tribunal_core::merge::policy::MergePolicy;
 use tribunal_core::plan::links::Reference;
 use tribunal_core::procedure::sweep::Ticket;
@@ -37,6 +40,10 @@ pub struct Pr {
     pub bugs: u32,
     /// People whose comments nobody has answered.
     pub comments: u32,
+    /// A stranger has opened a thread on it, and nobody has closed it.
+    pub thread: bool,
+    /// Our record of what held it back.
+    pub holds: Vec<Hold>,
     pub fixers: BTreeSet<AgentName>,
     pub merged_at: Option<Sha>,
 }
@@ -60,6 +67,8 @@ impl Pr {
             conflicts: false,
             bugs: 0,
             comments: 0,
+            thread: false,
+            holds: vec![],
             fixers: BTreeSet::new(),
             merged_at: None,
         }
@@ -200,6 +209,7 @@ impl Forge {
             base: Sha("b".repeat(40)),
             base_branch: "main".into(),
             is_fork: pull.is_fork,
+            made_by: vec![HeadMaker { login: "dev".into(), part: Part::Author, may_write: Told::Is(true) }],
             is_ours: false,
             mergeable: if pull.conflicts { Mergeable::Conflict } else { Mergeable::Yes },
             labels: labels(pull),
@@ -214,13 +224,18 @@ impl Forge {
             rules: BaseRules::none(),
             review: Told::Is(self.reviews.get(&pull.number).map(last_review)),
             fixers: Told::Is(pull.fixers.clone()),
-            people: Told::Is(Voices::default()),
+            people: Told::Is(Voices { threads: if pull.thread { vec![thread()] } else { vec![] }, ..Voices::default() }),
             dependencies: Told::Is(pull.after.iter().map(dependency).collect()),
             gates: Told::Is(Gates::default()),
             guarded: Told::Is(true),
+            holds: Told::Is(pull.holds.clone()),
         };
         Seen { facts, files: pull.files.clone(), behind: pull.behind, policy: self.policy.clone() }
     }
+}
+
+fn thread() -> OpenThread {
+    OpenThread { id: "t1".into(), by: "eve".into(), path: "a.rs".into(), line: Some(1), answered: false, may_write: Some(false) }
 }
 
 fn labels(pull: &Pr) -> Vec<String> {

@@ -11,6 +11,7 @@ use tribunal_core::combine::verdict::Verdict;
 use tribunal_core::gate::{Answer, Answerer, Choice, Gate, Raise};
 use tribunal_core::ids::{AgentName, RunId, Sha};
 use tribunal_core::merge::epic::EpicEnd;
+use tribunal_core::merge::hold::joined;
 use tribunal_core::procedure::Millis;
 use tribunal_core::procedure::review::Spend;
 use tribunal_core::procedure::sweep::effect::{
@@ -186,6 +187,15 @@ fn perform(world: &mut World, me: &Process, ticket: Ticket, act: &Act) -> Outcom
         Act::Remains { .. } => Outcome::Remained(post(world, me, ticket)),
         Act::Update { number, head } => Outcome::Updated(update(world, me, ticket, *number, head)),
         Act::Merge { warrant } => Outcome::Merged(merge(world, me, ticket, warrant)),
+        Act::Hold { number, head, holds } => {
+            let posted = post(world, me, ticket);
+            if posted.is_ok()
+                && let Some(pull) = world.forge.pulls.get_mut(number)
+            {
+                pull.holds = joined(std::mem::take(&mut pull.holds), holds.clone(), head);
+            }
+            Outcome::Held(posted)
+        }
         Act::Epics { number } => {
             world.pass_time(200);
             Outcome::Epics(vec![(200 + number % 2, EpicEnd::StaysOpen { reason: "a story is open".into() })])

@@ -3,8 +3,9 @@
 use super::{Known, Last};
 use crate::EngineError;
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use tribunal_core::combine::dismissal::{Dismissal, objection, weigh, words};
+use tribunal_core::feedback::right::Permissions;
 use tribunal_core::ids::Sha;
 use tribunal_core::procedure::review::pull::{PullRead, PullRun};
 use tribunal_core::publish::marker::{Mark, MarkerKey, Seal};
@@ -14,6 +15,7 @@ use tribunal_core::publish::status::{stands, status};
 use tribunal_core::publish::threads::own;
 use tribunal_core::pull::facts::{Account, Permission};
 use tribunal_core::pull::fault::ForgeFault;
+use tribunal_core::pull::told::Told;
 use tribunal_forge::port::Forge;
 
 /// A forge, and the key that our marks are sealed with there.
@@ -23,7 +25,13 @@ pub struct OnForge {
     pub key: MarkerKey,
     /// Only say what would be written.
     pub dry: bool,
+    /// Permissions that this run has looked up.
+    pub looked_up: LookedUp,
 }
+
+/// What was looked up of accounts in a run, by account id.
+#[derive(Clone, Default)]
+pub struct LookedUp(Arc<Mutex<BTreeMap<String, Told<Permission>>>>);
 
 impl OnForge {
     /// Adds what the pull request says to what the ledger knows.
@@ -76,6 +84,36 @@ impl OnForge {
             None => memory.document,
         };
         Last { document, iteration: memory.iteration, history: memory.history, proved: true }
+    }
+
+    /// What these accounts may do, each asked once in a run. What the forge does not tell is unknown, with the reason; a forge that does
+    /// not answer now is a fault, because it may later.
+    pub async fn permissions(&self, accounts: &[&Account]) -> Result<Permissions, ForgeFault> {
+        let mut permissions = Permissions::default();
+        for account in accounts {
+            permissions.put(account, self.permission(account).await?);
+        }
+        Ok(permissions)
+    }
+
+    pub async fn permission(&self, account: &Account) -> Result<Told<Permission>, ForgeFault> {
+        let known = self.looked_up.0.lock().unwrap_or_else(PoisonError::into_inner).get(&account.id).cloned();
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let told = self.permission_now(account).await?;
+        self.looked_up.0.lock().unwrap_or_else(PoisonError::into_inner).insert(account.id.clone(), told.clone());
+        Ok(told)
+    }
+
+    /// The same, asked anew: what a merge rests on is not taken from a cache.
+    pub async fn permission_now(&self, account: &Account) -> Result<Told<Permission>, ForgeFault> {
+        match self.forge.permission(account).await {
+            Ok(permission) => Ok(Told::Is(permission)),
+            Err(ForgeFault::NotFound { .. }) => Ok(Told::Is(Permission::None)),
+            Err(fault) if fault.may_pass() => Err(fault),
+            Err(fault) => Ok(Told::Unknown(fault.to_string())),
+        }
     }
 
     /// Whose rights cannot be known has none: what a stranger writes must not be able to stop a review either.

@@ -7,13 +7,14 @@ use crate::effects::blocking;
 use crate::remediate::look::{Heard, hear};
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use tribunal_core::feedback::right::Permissions;
 use tribunal_core::ids::{AgentName, RepoPath, RunId, Sha};
-use tribunal_core::merge::facts::{Facts, Gates, Makers, Marker};
-use tribunal_core::merge::people::{Rights, Voices, approvers};
+use tribunal_core::merge::facts::{Facts, Gates, HeadMaker, Makers, Marker, Part};
+use tribunal_core::merge::people::{Voices, deciders};
 use tribunal_core::policy::config::DEFAULT_MAX_BYTES;
 use tribunal_core::procedure::remediate;
 use tribunal_core::pull::capability::Capability;
-use tribunal_core::pull::facts::{BaseRules, Mergeable, Pull, PullState};
+use tribunal_core::pull::facts::{Account, BaseRules, Mergeable, Permission, Pull, PullState};
 use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::pull::place::ForgeKind;
 use tribunal_core::pull::told::Told;
@@ -62,13 +63,14 @@ impl Merging {
         }
     }
 
-    async fn put_together(&self, heard: Heard, brought: Result<Brought, String>) -> Result<Look, EngineError> {
+    async fn put_together(&self, mut heard: Heard, brought: Result<Brought, String>) -> Result<Look, EngineError> {
+        heard.permissions = self.permissions(&heard).await?;
+        let made_by = self.made_by(&heard.pull, &heard.me).await?;
         let (forge, pull) = (&self.on.forge, &heard.pull);
         let (rules, capabilities, review, dependencies) =
             tokio::join!(self.rules(&pull.base.branch), forge.capabilities(), self.review(&heard), self.dependencies(pull),);
         let rules = rules?;
         let dependencies = dependencies?;
-        let rights = self.rights(&heard).await?;
         let brought: Told<Brought> = brought.into();
         let fixers = match &brought {
             Told::Is(brought) => self.fixers(&brought.makers).await?,
@@ -91,6 +93,7 @@ impl Merging {
             base: pull.base.sha.clone(),
             base_branch: pull.base.branch.clone(),
             is_fork: pull.is_fork,
+            made_by,
             is_ours: pull.author.is(&heard.me),
             mergeable,
             labels: pull.labels.clone(),
@@ -99,10 +102,11 @@ impl Merging {
             rules,
             review: review?,
             fixers,
-            people: Told::Is(Voices::of(&heard.said(&self.on.key, &self.bots), &rights)),
+            people: Told::Is(Voices::of(&heard.said(&self.on.key, &self.bots))),
             dependencies: Told::Is(dependencies),
             gates: Told::Is(Gates::default()),
             guarded: Told::Is(capabilities?.can(Capability::GuardedMerge)),
+            holds: Told::Is(self.recorded(pull.number, &pull.head.sha, &heard.comments, &heard.me)),
         };
         let body = heard.pull.body.clone();
         Ok(Look {
@@ -113,19 +117,40 @@ impl Merging {
         })
     }
 
-    /// Who of those that approve may write.
-    async fn rights(&self, heard: &Heard) -> Result<Rights, ForgeFault> {
-        let mut rights = Rights::new();
-        for account in approvers(&heard.said(&self.on.key, &self.bots)) {
-            let right = match self.on.forge.permission(account).await {
-                Ok(permission) => Some(permission.may_write()),
-                Err(ForgeFault::NotFound { .. }) => Some(false),
-                Err(fault) if fault.may_pass() => return Err(fault),
-                Err(_) => None,
-            };
-            rights.insert(account.id.clone(), right);
+    /// Who of those that decide about it may write: asked anew at each look.
+    async fn permissions(&self, heard: &Heard) -> Result<Permissions, ForgeFault> {
+        let mut permissions = Permissions::default();
+        for account in deciders(&heard.said(&self.on.key, &self.bots)) {
+            permissions.put(account, self.on.permission_now(account).await?);
         }
-        Ok(rights)
+        Ok(permissions)
+    }
+
+    /// Who has made the head, and whether they may write. Our own account writes by definition.
+    async fn made_by(&self, pull: &Pull, me: &Account) -> Result<Vec<HeadMaker>, ForgeFault> {
+        let pushers = match self.on.forge.pushers(pull).await {
+            Ok(pushers) => pushers,
+            Err(fault) if fault.may_pass() => return Err(fault),
+            // A forge that does not tell is as one that cannot.
+            Err(_) => Vec::new(),
+        };
+        let mut makers = Vec::new();
+        let mut known = vec![pull.author.id.clone()];
+        let author = std::iter::once((&pull.author, Part::Author));
+        for (account, part) in author.chain(pushers.iter().map(|account| (account, Part::Pusher))) {
+            if part == Part::Pusher {
+                if known.contains(&account.id) {
+                    continue;
+                }
+                known.push(account.id.clone());
+            }
+            let may_write = match account.is(me) {
+                true => Told::Is(true),
+                false => self.on.permission_now(account).await?.map(Permission::may_write),
+            };
+            makers.push(HeadMaker { login: account.login.clone(), part, may_write });
+        }
+        Ok(makers)
     }
 
     /// What this token may not see is unknown; a forge that fails is a failure.

@@ -6,7 +6,8 @@ use crate::effects::blocking;
 use std::sync::Arc;
 use tokio::time::sleep;
 use tribunal_core::ids::Sha;
-use tribunal_core::pull::facts::{Pull, PullState};
+use tribunal_core::publish::visible::visible_line;
+use tribunal_core::pull::facts::{Permission, Pull, PullState};
 use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::pull::place::ForgeKind;
 use tribunal_forge::git::merge::{MergeError, Merger};
@@ -41,7 +42,14 @@ impl Merging {
         if pull.head.sha != *head {
             return self.moved(&pull, head).await;
         }
+        // Nothing is pushed to the head of somebody who may not write here, as nothing of theirs is merged by itself.
+        let me = self.on.forge.identity().await?;
+        let may = pull.author.is(&me) || self.on.permission(&pull.author).await?.known().is_some_and(Permission::may_write);
         match self.standing(&pull).await? {
+            Standing::Behind if !may => {
+                let author = visible_line(&pull.author.login);
+                return Ok(UpdateEnd::Refused(format!("{author}, who wrote it, may not write here; nothing is pushed to it")));
+            }
             Standing::UpToDate => return Ok(UpdateEnd::Head(head.clone())),
             Standing::Conflict => return Ok(UpdateEnd::Conflict(format!("it conflicts with `{}`", pull.base.branch))),
             Standing::Behind if self.on.dry => return Ok(UpdateEnd::Refused("this is a rehearsal".into())),

@@ -8,7 +8,8 @@ use schemars::schema_for;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tribunal_core::call::Question;
-use tribunal_core::feedback::item::{Item, Surface};
+use tribunal_core::feedback::fixable::Fixable;
+use tribunal_core::feedback::item::Surface;
 use tribunal_core::feedback::log::places;
 use tribunal_core::ids::{AgentName, RepoPath, Sha};
 use tribunal_core::policy::agents::{AgentConfig, Means};
@@ -24,7 +25,7 @@ impl Remedies {
         let pass = Self::pass(state)?;
         let agent = &state.request.loops.assessor;
         let texts = self.texts(pass);
-        let leaders: Vec<&Item> = pass.leaders().collect();
+        let leaders: Vec<&Fixable> = pass.leaders().collect();
         (self.listener)(Progress::Working { what: format!("{agent} assesses {} items", leaders.len()) });
         if agent.as_str() == RULES_AGENT {
             let accepted = leaders.iter().map(|item| by_rules(item, self.embedded_fix(&pass.head, item).is_some())).collect();
@@ -45,7 +46,7 @@ impl Remedies {
             let (said, spend) = self.ask::<Assessments>(state, case_id, agent, name, question, &pass.head).await?;
             (said.map(|said| said.assessments), spend)
         };
-        let owned: Vec<Item> = leaders.into_iter().cloned().collect();
+        let owned: Vec<Fixable> = leaders.into_iter().cloned().collect();
         let said = said.map(|assessments| admit(assessments, &owned, &|path| texts.get(path).map(String::as_str)));
         if let Ok(admitted) = &said {
             self.write_assessment(state, pass, &admitted.accepted);
@@ -82,7 +83,7 @@ impl Remedies {
     }
 
     /// The file that an item stands in, and those that the log of a check names.
-    pub(super) fn texts_at(&self, item: &Item, tip: &Sha) -> BTreeMap<RepoPath, String> {
+    pub(super) fn texts_at(&self, item: &Fixable, tip: &Sha) -> BTreeMap<RepoPath, String> {
         let named = match item.surface {
             Surface::Check { .. } => places(&item.body, &|path| self.repository.has_file(tip, path)),
             Surface::Thread { .. } | Surface::Comment { .. } | Surface::Review { .. } => Vec::new(),
@@ -114,9 +115,9 @@ pub(super) fn title(state: &State) -> &str {
     state.memory.pull.as_ref().map_or("", |pull| pull.title.as_str())
 }
 
-pub(super) fn shown<'a>(items: &[&'a Item], texts: &'a BTreeMap<RepoPath, String>) -> Vec<Shown<'a>> {
-    let code = |item: &Item| item.path.as_ref().and_then(|path| texts.get(path)).map(String::as_str);
-    let named = |item: &Item| match item.surface {
+pub(super) fn shown<'a>(items: &[&'a Fixable], texts: &'a BTreeMap<RepoPath, String>) -> Vec<Shown<'a>> {
+    let code = |item: &Fixable| item.path.as_ref().and_then(|path| texts.get(path)).map(String::as_str);
+    let named = |item: &Fixable| match item.surface {
         Surface::Check { .. } => {
             let found = places(&item.body, &|path| texts.contains_key(path)).into_iter();
             found.filter_map(|(path, line)| Some((path.clone(), line, texts.get(&path)?.as_str()))).collect()

@@ -11,7 +11,8 @@ use tribunal_agent::rules::scan::scan;
 use tribunal_core::call::Question;
 use tribunal_core::diff::change::Change;
 use tribunal_core::diff::parse::parse_diff;
-use tribunal_core::feedback::item::{Item, ItemId};
+use tribunal_core::feedback::fixable::Fixable;
+use tribunal_core::feedback::item::ItemId;
 use tribunal_core::feedback::lint::knowing;
 use tribunal_core::ids::{RepoPath, Sha};
 use tribunal_core::policy::agents::{AgentConfig, Means};
@@ -67,7 +68,7 @@ impl Remedies {
         state: &State,
         case_id: &str,
         pass: &Pass,
-        item: &Item,
+        item: &Fixable,
         assessment: &Assessment,
         tip: &Sha,
     ) -> Result<(Result<FixOutcome, Trouble>, Spend), EngineError> {
@@ -109,7 +110,7 @@ impl Remedies {
     }
 
     /// The commit for a fix, or why its edits cannot be used.
-    fn commit(&self, state: &State, item: &Item, fix: &Fix, tip: &Sha) -> Result<Result<FixOutcome, String>, EngineError> {
+    fn commit(&self, state: &State, item: &Fixable, fix: &Fix, tip: &Sha) -> Result<Result<FixOutcome, String>, EngineError> {
         let files = match apply(&fix.edits, |path| self.text_at(tip, path)) {
             Ok(files) => files,
             Err(problem) => return Ok(Err(problem.to_string())),
@@ -144,7 +145,7 @@ impl Remedies {
         &self,
         state: &State,
         pass: &Pass,
-        item: &Item,
+        item: &Fixable,
         tip: &Sha,
         made: &mut Vec<(ItemId, Splice)>,
     ) -> Result<FixOutcome, EngineError> {
@@ -166,11 +167,11 @@ impl Remedies {
     }
 
     /// What can be fixed without thinking: a suggestion block of the comment, or a rule's own fix at its line.
-    pub(super) fn embedded_fix(&self, head: &Sha, item: &Item) -> Option<(String, Splice)> {
+    pub(super) fn embedded_fix(&self, head: &Sha, item: &Fixable) -> Option<(String, Splice)> {
         let (path, line) = (item.path.as_ref()?, item.line?);
         let text = self.text_at(head, path)?;
         let range = (item.start_line.unwrap_or(line).min(line), line);
-        if let Some(block) = suggestion::suggestion(&item.body)
+        if let Some(block) = suggestion::suggestion(item)
             && let Some(splice) = suggestion::splice(&block, path, range, &text)
         {
             return Some((format!("Apply the suggestion at {path}"), splice));
@@ -189,7 +190,7 @@ impl Remedies {
 }
 
 /// Notes what came of an item; the next one builds on it.
-fn take(made: &mut Made, tip: &mut Sha, item: &Item, outcome: FixOutcome) {
+fn take(made: &mut Made, tip: &mut Sha, item: &Fixable, outcome: FixOutcome) {
     if let FixOutcome::Made { commit, .. } = &outcome {
         *tip = commit.clone();
         made.tip = Some(commit.clone());

@@ -10,6 +10,7 @@ use tribunal_agent::sarif;
 use tribunal_core::diff::change::Change;
 use tribunal_core::feedback::gather::Gathered;
 use tribunal_core::feedback::lint::{LintFile, Linted, items, since};
+use tribunal_core::feedback::right::Right;
 use tribunal_core::findings::key::sha256_hex;
 use tribunal_core::ids::{RepoPath, Sha};
 use tribunal_core::policy::loops::LoopPolicy;
@@ -74,12 +75,14 @@ impl Remedies {
         Ok(files)
     }
 
-    /// Results join what was said; their words are looked through like everybody's.
-    pub(super) fn add_lints(&self, linted: &[(LintFile, Linted)], gathered: &mut Gathered) {
+    /// Results join what was said; their words are looked through like everybody's, and have the right of the head's author: they
+    /// quote what stands there.
+    pub(super) fn add_lints(&self, linted: &[(LintFile, Linted)], gathered: &mut Gathered, right: &Right) {
         for (file, linted) in linted {
             self.tell_left(file, linted);
             for item in &linted.items {
                 gathered.raw.insert(item.id.clone(), item.body.clone());
+                gathered.rights.insert(item.id.clone(), right.clone());
                 gathered.items.push(item.clone());
             }
         }

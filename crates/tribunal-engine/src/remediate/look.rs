@@ -4,15 +4,17 @@ use super::{Remedies, lint};
 use crate::EngineError;
 use crate::effects::blocking;
 use crate::effects::on_forge::OnForge;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use tribunal_core::feedback::baseline::Baseline;
 use tribunal_core::feedback::dedup::groups;
-use tribunal_core::feedback::gather::{Gathered, Notice, Said, gather};
+use tribunal_core::feedback::gather::{Gathered, Notice, Said, gather, speakers};
 use tribunal_core::feedback::injection::scan;
 use tribunal_core::feedback::lint::{LintFile, Linted};
 use tribunal_core::feedback::reviewer::{Filter, approvals_by_reaction};
+use tribunal_core::feedback::right::Permissions;
 use tribunal_core::ids::{RepoPath, Sha};
+use tribunal_core::policy::identity::Bots;
 use tribunal_core::procedure::remediate::{Input, Preflight, PullFacts, Seen, SeenItem, State, seen};
 use tribunal_core::publish::marker::MarkerKey;
 use tribunal_core::pull::capability::Capability;
@@ -35,10 +37,18 @@ pub(crate) struct Heard {
     pub reactions: Vec<Reaction>,
     pub me: Account,
     pub case_id: String,
+    /// Of those who speak; empty until somebody has asked.
+    pub permissions: Permissions,
 }
 
 impl Heard {
-    pub fn said<'a>(&'a self, key: &'a MarkerKey, extra: &'a BTreeMap<String, String>) -> Said<'a> {
+    /// Looks up what those may do who speak here.
+    pub async fn look_up(&mut self, on: &OnForge, extra: &Bots) -> Result<(), ForgeFault> {
+        self.permissions = on.permissions(&speakers(&self.said(&on.key, extra))).await?;
+        Ok(())
+    }
+
+    pub fn said<'a>(&'a self, key: &'a MarkerKey, extra: &'a Bots) -> Said<'a> {
         Said {
             pull: &self.pull,
             comments: &self.comments,
@@ -49,14 +59,15 @@ impl Heard {
             case_id: &self.case_id,
             key,
             extra,
+            permissions: &self.permissions,
         }
     }
 
-    pub fn is_running(&self, gathered: &Gathered, extra: &BTreeMap<String, String>, filter: &Filter) -> bool {
+    pub fn is_running(&self, gathered: &Gathered, extra: &Bots, filter: &Filter) -> bool {
         seen::is_running(gathered, &self.reactions, &self.me, filter, extra)
     }
 
-    pub fn baseline(&self, key: &MarkerKey, extra: &BTreeMap<String, String>, filter: &Filter) -> Baseline {
+    pub fn baseline(&self, key: &MarkerKey, extra: &Bots, filter: &Filter) -> Baseline {
         let by_reaction = approvals_by_reaction(&self.reactions, &self.me, extra);
         Baseline::of(&self.said(key, extra), &by_reaction, filter)
     }
@@ -83,7 +94,8 @@ pub(crate) async fn hear(on: &OnForge, place: &Place) -> Result<Heard, ForgeFaul
         }
     };
     let (checks, reactions) = tokio::try_join!(forge.checks(&pull.head.sha), reacts)?;
-    Ok(Heard { pull, comments, reviews, threads, checks, reactions, me, case_id: place.case_id() })
+    let case_id = place.case_id();
+    Ok(Heard { pull, comments, reviews, threads, checks, reactions, me, case_id, permissions: Permissions::default() })
 }
 
 impl Remedies {
@@ -112,8 +124,21 @@ impl Remedies {
         Ok(fit.await?.err().map(|error| error.to_string()))
     }
 
+    /// Everything that is said, and who of those who speak may write.
+    pub(super) async fn hear(&self, state: &State) -> Result<Heard, ForgeFault> {
+        let mut heard = hear(&self.on, &state.request.place).await?;
+        heard.look_up(&self.on, &state.request.loops.bots).await?;
+        // Linters' words are about the head, too.
+        if !state.request.loops.sarif.is_empty() {
+            let told = self.on.permission(&heard.pull.author).await?;
+            let author = heard.pull.author.clone();
+            heard.permissions.put(&author, told);
+        }
+        Ok(heard)
+    }
+
     pub(super) async fn read(&self, state: &State) -> Result<Input, EngineError> {
-        let heard = match hear(&self.on, &state.request.place).await {
+        let heard = match self.hear(state).await {
             Ok(heard) => heard,
             Err(fault) if fault.may_pass() => return Err(fault.into()),
             Err(fault) => return Ok(Input::Seen(Err(fault.to_string()))),
@@ -133,25 +158,26 @@ impl Remedies {
         let extra = &state.request.loops.bots;
         let said = heard.said(&self.on.key, extra);
         let mut gathered = gather(&said);
-        self.add_logs(state, &heard, &filter, &mut gathered.items).await;
-        self.add_lints(&linted, &mut gathered);
+        self.add_logs(state, &heard, &filter, &mut gathered).await;
+        self.add_lints(&linted, &mut gathered, &said.right_of_head());
         let items: Vec<SeenItem> = gathered
             .items
             .iter()
             .map(|item| SeenItem {
                 in_scope: filter.covers(&item.voice, &item.author),
+                right: gathered.right(&item.id),
                 suspicion: gathered.raw.get(&item.id).and_then(|raw| scan(raw)),
                 item: item.clone(),
             })
             .collect();
-        let in_scope = |notice: &&Notice| filter.covers(&notice.voice, &notice.by);
+        let in_scope = |notice: &&Notice| notice.right.is_granted() && filter.covers(&notice.voice, &notice.by);
         let quota = gathered.left.quota.iter().find(in_scope);
         let satisfied = gathered.left.satisfied.iter().filter(in_scope).map(|notice| notice.place.clone()).collect();
         let seen = Seen {
             pull: facts(&heard.pull),
             baseline: heard.baseline(&self.on.key, extra, &filter).with_failing(lint::named(&linted)),
             groups: groups(&gathered.items),
-            reviewed: seen::is_reviewed(&heard.reviews, &heard.pull.head.sha, &heard.me, &filter, extra),
+            reviewed: seen::is_reviewed(&said, &filter),
             running: heard.is_running(&gathered, extra, &filter),
             satisfied,
             quota: quota.map(|notice| format!("{} says that it is out of quota: {}", notice.by.login, notice.url)),

@@ -3,7 +3,7 @@
 use super::{Remedies, lint};
 use crate::EngineError;
 use std::collections::BTreeMap;
-use tribunal_core::feedback::item::Item;
+use tribunal_core::feedback::fixable::Fixable;
 use tribunal_core::feedback::lint::knowing;
 use tribunal_core::ids::Sha;
 use tribunal_core::policy::loops::Defer;
@@ -16,7 +16,7 @@ impl Remedies {
     pub(super) fn enter_deferred(&self, state: &State, pass: &Pass, made: &mut Made, tip: &Sha) -> Result<(), EngineError> {
         let loops = &state.request.loops;
         let of = |item| pass.assessment(item).filter(|assessment| assessment.decision == Decision::Defer);
-        let deferred: Vec<(&Item, &Assessment)> = pass.leaders().filter_map(|item| Some((item, of(&item.id)?))).collect();
+        let deferred: Vec<(&Fixable, &Assessment)> = pass.leaders().filter_map(|item| Some((item, of(&item.id)?))).collect();
         if loops.defer != Defer::Record || deferred.is_empty() {
             return Ok(());
         }

@@ -1,7 +1,6 @@
 //! Waiting for something to happen: one cheap request for each look, and the whole conversation only when that one shows a change, or
 //! when the procedure asks for it.
 
-use super::look::hear;
 use super::{Remedies, lint};
 use crate::{EngineError, Progress};
 use std::time::Duration;
@@ -66,7 +65,7 @@ impl Remedies {
                 return Ok(None);
             }
         }
-        let heard = hear(&self.on, &state.request.place).await?;
+        let heard = self.hear(state).await?;
         *glimpse = Some((heard.pull.updated_at.clone(), heard.pull.state, here(&heard.pull, &files)));
         let extra = &state.request.loops.bots;
         let running = heard.is_running(&gather(&heard.said(&self.on.key, extra)), extra, filter);

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use tribunal_core::ids::Sha;
 use tribunal_core::merge::conditions::conditions;
+use tribunal_core::merge::hold::unrecorded;
 use tribunal_core::merge::policy::Wanted;
 use tribunal_core::procedure::order::Hindrance;
 use tribunal_core::procedure::settle::{Closing, Input, Merging as Merged, State};
@@ -40,7 +41,10 @@ impl Settling {
         let judged = conditions(&policy, &look.facts, Wanted::Asked);
         let clearance = match Merged::cleared(&judged) {
             Ok(clearance) => clearance,
-            Err(held) => return Ok(Input::Merged(Ok(held))),
+            Err(held) => {
+                merging.put_on_record(number, head, unrecorded(&look.facts)).await?;
+                return Ok(Input::Merged(Ok(held)));
+            }
         };
         let holds =
             |look: &crate::merging::Look| clearance.still_holds(&look.facts, &conditions(&policy, &look.facts, Wanted::Asked));

@@ -7,12 +7,13 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tribunal_core::calendar::millis_of;
 use tribunal_core::gate::words::{GateId, Said, comment, prompt, read};
-use tribunal_core::gate::{Answer, Answerer, Gate};
+use tribunal_core::gate::{Answer, Answerer, Gate, may_answer};
 use tribunal_core::procedure::Millis;
 use tribunal_core::procedure::sweep::{Request, Ticket};
 use tribunal_core::publish::marker::{self, Mark, seal};
 use tribunal_core::publish::visible::visible_line;
 use tribunal_core::pull::command::{Command, commands};
+use tribunal_core::pull::facts::Permission;
 use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::pull::talk::Comment;
 use tribunal_store::GateRow;
@@ -46,7 +47,7 @@ impl Sweeps {
                 return Ok(answer);
             }
             if shown && (over || Instant::now() >= next_look) {
-                if let Some(answer) = self.commented(id, gate).await {
+                if let Some(answer) = self.commented(request, id, gate).await {
                     return Ok(answer);
                 }
                 next_look = Instant::now() + Self::poll(request);
@@ -85,14 +86,18 @@ impl Sweeps {
         }
     }
 
-    /// An answer on the pull request, by somebody who may write to it and is not us. A forge that does not answer is asked again.
-    async fn commented(&self, id: &GateId, gate: &Gate) -> Option<Answer> {
+    /// An answer on the pull request, by a person who may write to it and is neither us nor its author. A forge that does not answer is
+    /// asked again.
+    async fn commented(&self, request: &Request, id: &GateId, gate: &Gate) -> Option<Answer> {
         let number = gate.number?;
-        let (comments, me) = tokio::try_join!(self.on.forge.comments(number), self.on.forge.identity()).ok()?;
-        for comment in comments.iter().filter(|comment| !comment.author.is(&me)) {
+        let forge = &self.on.forge;
+        let (comments, me, pull) = tokio::try_join!(forge.comments(number), forge.identity(), forge.pull(number)).ok()?;
+        let eligible = |comment: &&Comment| may_answer(&comment.author, &me, &pull.author, &request.loops.bots);
+        for comment in comments.iter().filter(eligible) {
             let Some((words, said)) = answers(comment, id, gate) else { continue };
             let at = millis_of(&comment.updated_at).unwrap_or_else(now);
-            let may = self.on.right_of(&comment.author).await.is_ok_and(|right| right.may_write());
+            let right = self.on.permission_now(&comment.author).await.ok()?;
+            let may = right.known().is_some_and(Permission::may_write);
             if may && at <= gate.until {
                 return Some(answer(said, Answerer::Person(comment.author.login.clone()), at, words));
             }

@@ -6,11 +6,12 @@ use std::collections::BTreeSet;
 use tribunal_core::merge::policy::MergePolicy;
 use tribunal_core::plan::links::closes;
 use tribunal_core::procedure::sweep::effect::{Discovered, Found, LinkedIssue};
-use tribunal_core::procedure::sweep::find::{ambiguity, is_meant, issues_of, spec_in};
+use tribunal_core::procedure::sweep::find::{ambiguity, is_meant, issues_of, not_drawn, spec_in};
 use tribunal_core::procedure::sweep::request::Target;
 use tribunal_core::procedure::sweep::{Request, Trouble};
-use tribunal_core::pull::facts::{Pull, PullFilter, PullState};
+use tribunal_core::pull::facts::{Permission, Pull, PullFilter, PullState};
 use tribunal_core::pull::fault::ForgeFault;
+use tribunal_core::pull::told::Told;
 
 impl Sweeps {
     pub(super) async fn discover(&self, request: &Request) -> Result<Result<Box<Discovered>, Trouble>, EngineError> {
@@ -71,8 +72,19 @@ impl Sweeps {
             Target::Label(label) => Some(label.clone()),
             _ => None,
         };
-        let mut pulls = self.on.forge.pulls(&PullFilter { label, ..PullFilter::default() }).await?;
-        pulls.retain(|pull| pull.state == PullState::Open && is_meant(target, pull, &issues));
+        let listed = self.on.forge.pulls(&PullFilter { label, ..PullFilter::default() }).await?;
+        let me = self.on.forge.identity().await?;
+        let mut pulls = Vec::new();
+        for pull in listed.into_iter().filter(|pull| pull.state == PullState::Open && is_meant(target, pull, &issues)) {
+            let author = match pull.author.is(&me) {
+                true => Told::Is(Permission::Write),
+                false => self.on.permission(&pull.author).await?,
+            };
+            match not_drawn(target, &pull, &author) {
+                None => pulls.push(pull),
+                Some(why) => self.tell(format!("PR #{}: {why}", pull.number)),
+            }
+        }
         pulls.sort_by_key(|pull| pull.number);
         pulls.dedup_by_key(|pull| pull.number);
         Ok(pulls)

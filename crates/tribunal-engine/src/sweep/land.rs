@@ -6,6 +6,7 @@ use crate::merging::{MergeEnd, UpdateEnd};
 use tribunal_core::ids::Sha;
 use tribunal_core::merge::clearance::Lapse;
 use tribunal_core::merge::epic::EpicEnd;
+use tribunal_core::merge::hold::Hold;
 use tribunal_core::merge::policy::MergePolicy;
 use tribunal_core::procedure::sweep::effect::{Merged, Updated};
 use tribunal_core::procedure::sweep::merging::Warrant;
@@ -21,11 +22,26 @@ impl Sweeps {
         let merging = self.merging(request, number).await?;
         let _turn = self.clones.turn().await;
         Ok(match merging.update(number, head).await? {
-            UpdateEnd::Head(head) => Ok(Updated::Head(head)),
+            UpdateEnd::Head(now) => {
+                merging.carry_holds(number, head, &now).await?;
+                Ok(Updated::Head(now))
+            }
             UpdateEnd::Conflict(why) => Ok(Updated::Conflict(why)),
             UpdateEnd::Refused(why) => Ok(Updated::Refused(why)),
             UpdateEnd::Moved(_) => Err(Trouble::HeadMoved),
         })
+    }
+
+    pub(super) async fn hold(
+        &self,
+        request: &Request,
+        number: u64,
+        head: &Sha,
+        holds: &[Hold],
+    ) -> Result<Result<(), Trouble>, EngineError> {
+        let merging = self.merging(request, number).await?;
+        merging.put_on_record(number, head, holds.to_vec()).await?;
+        Ok(Ok(()))
     }
 
     pub(super) async fn merge(&self, request: &Request, warrant: &Warrant) -> Result<Result<Merged, Trouble>, EngineError> {

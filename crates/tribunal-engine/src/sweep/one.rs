@@ -7,12 +7,15 @@ use std::collections::BTreeSet;
 use tribunal_core::call::money::Money;
 use tribunal_core::call::usage::Usage;
 use tribunal_core::ids::{AgentName, RunId, Sha};
+use tribunal_core::merge::hold::after_answers;
 use tribunal_core::policy::agents::{AgentConfig, Means};
 use tribunal_core::policy::config::RULES_AGENT;
 use tribunal_core::procedure::order::{Lookup, RemedyOrder, ReviewOrder};
 use tribunal_core::procedure::review::Spend;
+use tribunal_core::procedure::sweep::account::answered_people;
 use tribunal_core::procedure::sweep::effect::{Effort, Outcome, Responded, Reviewed};
 use tribunal_core::procedure::sweep::{Request, Ticket, Trouble};
+use tribunal_core::remedy::report::Report;
 use tribunal_core::report::receipt::Cost;
 use tribunal_store::Totals;
 
@@ -77,6 +80,7 @@ impl Sweeps {
         };
         let (said, usage) = match self.one.remedy(&order).await {
             Ok(remedied) => {
+                self.hold_after_answers(request, ordered.number, &remedied.report, &remedied.commits).await?;
                 let said = Responded::of(&remedied.report, &remedied.commits, &remedied.fixer);
                 (said.map(Box::new), Some(remedied.spend.usage))
             }
@@ -84,6 +88,24 @@ impl Sweeps {
         };
         let effort = self.effort(&run, usage, 1).await?;
         Ok(responded(said, effort))
+    }
+
+    /// People's comments were answered, and a head was pushed that none of them has seen: that holds its merge back, also for a later run
+    /// and on another machine.
+    async fn hold_after_answers(
+        &self,
+        request: &Request,
+        number: u64,
+        report: &Report,
+        commits: &[(Sha, String)],
+    ) -> Result<(), EngineError> {
+        let Some((head, _)) = commits.last() else { return Ok(()) };
+        let people = answered_people(report);
+        if people.is_empty() {
+            return Ok(());
+        }
+        let merging = self.merging(request, number).await?;
+        merging.put_on_record(number, head, vec![after_answers(head, people)]).await
     }
 
     /// What a run took, as the ledger has it: also when it broke off.

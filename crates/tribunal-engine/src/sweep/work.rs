@@ -115,6 +115,7 @@ impl Sweeps {
             Act::Remains { number, head, items } => Outcome::Remained(self.remains(request, *number, head, items).await?),
             Act::Update { number, head } => Outcome::Updated(self.update(request, *number, head).await?),
             Act::Merge { warrant } => Outcome::Merged(self.merge(request, warrant).await?),
+            Act::Hold { number, head, holds } => Outcome::Held(self.hold(request, *number, head, holds).await?),
             Act::Epics { number } => Outcome::Epics(self.epics(request, *number).await?),
             Act::Sync { number } => Outcome::Synced(self.tell_index(*number).await?),
             Act::Export { line, budget, status } => Outcome::Exported(self.export(request, line, budget.as_deref(), status)),
@@ -180,6 +181,7 @@ fn is_guarded(act: &Act) -> bool {
         | Act::Remains { .. }
         | Act::Update { .. }
         | Act::Merge { .. }
+        | Act::Hold { .. }
         | Act::Epics { .. }
         | Act::Sync { .. } => true,
     }
@@ -198,6 +200,7 @@ fn failed(order: &Order, trouble: Trouble) -> Option<Outcome> {
             Act::Remains { .. } => Outcome::Remained(Err(trouble)),
             Act::Update { .. } => Outcome::Updated(Err(trouble)),
             Act::Merge { .. } => Outcome::Merged(Err(trouble)),
+            Act::Hold { .. } => Outcome::Held(Err(trouble)),
             Act::Sync { .. } => Outcome::Synced(Err(trouble.words().to_owned())),
             Act::Epics { .. } => Outcome::Epics(Vec::new()),
             Act::Acquire { .. } | Act::Ask { .. } | Act::Export { .. } | Act::Report { .. } | Act::Release { .. } => return None,

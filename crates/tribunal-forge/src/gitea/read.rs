@@ -82,6 +82,12 @@ impl Read for Gitea {
         }
     }
 
+    async fn pushers(&self, pull: &Pull) -> Answered<Vec<Account>> {
+        let path = self.repo(&format!("/issues/{}/timeline", pull.number));
+        let events: Vec<wire::Event> = self.list(&path, "what happened to the pull request").await?;
+        Ok(events.into_iter().filter_map(wire::Event::pusher).collect())
+    }
+
     async fn has_contributed(&self, account: &Account) -> Answered<bool> {
         let author = segment(&account.login);
         let path = self.repo(&format!("/issues?type=pulls&state=closed&created_by={author}"));

@@ -148,6 +148,9 @@ impl Pull {
         if self.head.sha.is_empty() || base_sha.is_empty() {
             return Err(format!("pull request {number} has no commit"));
         }
+        // Pushed to `refs/for/…` (AGit), which a reader may do, or its branch is gone: the head is in this repository and is no branch
+        // of it. Nothing can be pushed to it, and nothing says that its author may write here.
+        let has_no_branch = state == PullState::Open && self.head.reference.starts_with("refs/");
         let head_name = self.head.repo.map(|repo| repo.full_name);
         let base_name = self.base.repo.map(|repo| repo.full_name);
         Ok(facts::Pull {
@@ -157,7 +160,7 @@ impl Pull {
             author: self.user.account(),
             state,
             draft: self.draft,
-            is_fork: head_name.is_none() || head_name != base_name,
+            is_fork: head_name.is_none() || head_name != base_name || has_no_branch,
             head: Tip {
                 branch: if self.head.label.is_empty() { self.head.reference } else { self.head.label },
                 sha: Sha::new(self.head.sha),
@@ -170,6 +173,21 @@ impl Pull {
             mergeable,
             changed_files: self.changed_files,
         })
+    }
+}
+
+/// Something that happened to a pull request.
+#[derive(Debug, Deserialize)]
+pub struct Event {
+    #[serde(rename = "type", default)]
+    kind: String,
+    user: Option<User>,
+}
+
+impl Event {
+    /// Whoever pushed, if that is what happened.
+    pub fn pusher(self) -> Option<Account> {
+        self.user.filter(|_| self.kind == "pull_push").map(User::account)
     }
 }
 

@@ -128,7 +128,7 @@ impl Read for GitHub {
 
     fn source(&self, pull: &Pull) -> GitSource {
         let url = format!("{}/{}.git", self.project.origin, self.project.path);
-        let basic = AuthScheme::Basic { user: "x-access-token" };
+        let basic = AuthScheme::Basic { user: "x-access-token".to_owned() };
         GitSource {
             authorization: self.sessions.git_token().and_then(|token| for_git(&token, &basic, &url)),
             url,

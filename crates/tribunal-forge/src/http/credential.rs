@@ -23,7 +23,7 @@ pub enum AuthScheme {
     /// `JOB-TOKEN: …`, of a GitLab job.
     JobToken,
     /// `Authorization: Basic …`, of git over HTTP: the token is this user's password.
-    Basic { user: &'static str },
+    Basic { user: String },
 }
 
 impl AuthScheme {

@@ -61,7 +61,7 @@ impl ForgejoStage {
                 base.people.add(id(who), &login(who), Kind::Person);
                 base.people.token(&token(who), id(who), &["all"]);
             }
-            for (who, level) in [(Who::Bot, Level::Write), (Who::Author, Level::Read), (Who::Maintainer, Level::Admin)] {
+            for (who, level) in [(Who::Bot, Level::Write), (Who::Author, Level::Write), (Who::Maintainer, Level::Admin)] {
                 base.people.grant(PATH, id(who), level);
             }
         });
@@ -88,6 +88,10 @@ impl ForgejoStage {
     }
 }
 
+fn newcomer_id(login: &str) -> u64 {
+    1_000 + login.bytes().map(u64::from).sum::<u64>()
+}
+
 #[async_trait]
 impl Stage for ForgejoStage {
     fn kind(&self) -> ForgeKind {
@@ -100,6 +104,24 @@ impl Stage for ForgejoStage {
 
     fn checkout(&self) -> &Checkout {
         &self.checkout
+    }
+
+    async fn newcomer(&self, login: &str, may_write: bool) -> Option<Arc<dyn Forge>> {
+        let token = format!("{login}-token");
+        self.server.with(|base, _| {
+            let id = newcomer_id(login);
+            base.people.add(id, login, Kind::Person);
+            base.people.token(&token, id, &["all"]);
+            if may_write {
+                base.people.grant(PATH, id, Level::Write);
+            }
+        });
+        let project = Project { origin: self.server.url(), path: PATH.into() };
+        Some(Arc::new(Gitea::new(project, Flavour::Forgejo, Some(token), None).unwrap()))
+    }
+
+    async fn demote(&self, login: &str) {
+        self.server.with(|base, _| base.people.grant(PATH, newcomer_id(login), Level::Read));
     }
 
     /// A review without a word on what it is stays a draft.

@@ -114,6 +114,10 @@ pub fn base64_of(text: &str) -> String {
     base64::prelude::BASE64_STANDARD.encode(text)
 }
 
+fn newcomer_id(login: &str) -> u64 {
+    1_000 + login.bytes().map(u64::from).sum::<u64>()
+}
+
 #[async_trait]
 impl Stage for GitHubStage {
     fn kind(&self) -> ForgeKind {
@@ -126,6 +130,23 @@ impl Stage for GitHubStage {
 
     fn checkout(&self) -> &Checkout {
         &self.checkout
+    }
+
+    async fn newcomer(&self, login: &str, may_write: bool) -> Option<Arc<dyn Forge>> {
+        let token = format!("{login}-token");
+        self.server.with(|base, _| {
+            let id = newcomer_id(login);
+            base.people.add(id, login, Kind::Person);
+            base.people.token(&token, id, &[]);
+            if may_write {
+                base.people.grant(PATH, id, Level::Write);
+            }
+        });
+        Some(Arc::new(self.client_with(Auth::Token(token), None)))
+    }
+
+    async fn demote(&self, login: &str) {
+        self.server.with(|base, _| base.people.grant(PATH, newcomer_id(login), Level::Read));
     }
 
     async fn leave_pending(&self, number: u64, path: &str, line: u32, body: &str) -> bool {

@@ -48,7 +48,7 @@ impl GitLabStage {
                 base.people.add(id(who), &format!("{who:?}").to_lowercase(), kind);
                 base.people.token(&token(who), id(who), &["api"]);
             }
-            for (who, level) in [(Who::Bot, Level::Write), (Who::Author, Level::Read), (Who::Maintainer, Level::Admin)] {
+            for (who, level) in [(Who::Bot, Level::Write), (Who::Author, Level::Write), (Who::Maintainer, Level::Admin)] {
                 base.people.grant(PATH, id(who), level);
             }
         });
@@ -107,6 +107,10 @@ fn authorization(origin: &str) -> Option<String> {
     client(origin, PATH, &token(Who::Maintainer)).unwrap().source(&pull).authorization
 }
 
+fn newcomer_id(login: &str) -> u64 {
+    1_000 + login.bytes().map(u64::from).sum::<u64>()
+}
+
 #[async_trait]
 impl Stage for GitLabStage {
     fn kind(&self) -> ForgeKind {
@@ -119,6 +123,23 @@ impl Stage for GitLabStage {
 
     fn checkout(&self) -> &Checkout {
         &self.checkout
+    }
+
+    async fn newcomer(&self, login: &str, may_write: bool) -> Option<Arc<dyn Forge>> {
+        let token = format!("{login}-token");
+        self.server.with(|base, _| {
+            let id = newcomer_id(login);
+            base.people.add(id, login, Kind::Person);
+            base.people.token(&token, id, &["api"]);
+            if may_write {
+                base.people.grant(PATH, id, Level::Write);
+            }
+        });
+        Some(Arc::new(client(&self.server.url(), PATH, &token).unwrap()))
+    }
+
+    async fn demote(&self, login: &str) {
+        self.server.with(|base, _| base.people.grant(PATH, newcomer_id(login), Level::Read));
     }
 
     async fn leave_pending(&self, number: u64, path: &str, line: u32, body: &str) -> bool {

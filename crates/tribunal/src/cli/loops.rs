@@ -49,7 +49,7 @@ pub struct LoopArgs {
     /// Make one pass, and print what would be pushed and said instead of doing it. Agents are asked, and cost what they cost
     #[arg(long)]
     pub dry_run: bool,
-    /// Whose words count: all, people, automated, a known reviewer (gemini, codex, copilot, coderabbit, claude), or a login
+    /// Whose words count: trusted (who may write here, and registered bots), all, people, automated, a known reviewer (gemini, codex, copilot, coderabbit, claude), or a login
     #[arg(long, value_name = "WHO")]
     pub reviewer: Option<String>,
     /// At most so many cycles in which something was resolved
@@ -117,7 +117,7 @@ pub struct AwaitArgs {
     /// The pull request: its number, owner/name#number, its address, or @ for the current branch's
     #[arg(value_name = "PR", default_value = "@")]
     pub pull: String,
-    /// Who is waited for: gemini, codex, copilot, coderabbit, claude, a login, people, automated or all
+    /// Who is waited for: gemini, codex, copilot, coderabbit, claude, a login, trusted, people, automated or all
     #[arg(long, value_name = "WHO", default_value = "all")]
     pub reviewer: String,
     #[command(flatten)]

@@ -19,9 +19,10 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tribunal_core::findings::anchor::Side;
 use tribunal_core::ids::Sha;
+use tribunal_core::pull::facts::Account;
 use tribunal_core::pull::talk::{NewComment, NewReview, ReviewEvent, Thread};
 
-/// Who plays the machine that reviews. The forge takes it for a person; the configuration knows better.
+/// Who plays the machine that reviews. The forge takes it for a person; the configuration knows its account better.
 const LINTBOT: Who = Who::Stranger;
 
 pub async fn login(town: &Town, who: Who) -> String {
@@ -32,7 +33,8 @@ pub async fn login(town: &Town, who: Who) -> String {
 pub async fn configure(town: &Town, more: &str) {
     let folder = town.machine.folder().join(".config/tribunal");
     std::fs::create_dir_all(&folder).unwrap();
-    let bots = format!("[identity]\nbots = {{ \"{}\" = \"lintbot\" }}\n", login(town, LINTBOT).await);
+    let Account { id, login, .. } = town.stage.forge_as(LINTBOT).identity().await.unwrap();
+    let bots = format!("[identity]\nbots = {{ \"{login}\" = {{ name = \"lintbot\", id = \"{id}\" }} }}\n");
     std::fs::write(folder.join("config.toml"), format!("{bots}{more}")).unwrap();
 }
 

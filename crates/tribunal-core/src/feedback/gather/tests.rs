@@ -280,3 +280,60 @@ fn a_command_in_a_thread_is_no_word() {
     let stage = stage.thread(&[(&codex(), "x"), (&me, &words), (&person("alice"), "/tribunal dismiss F3 a test key")]);
     assert_eq!(label_of(&stage), Label::Handled);
 }
+
+/// Issue 16, A1: in a thread that others began, the words of somebody without the right are an item of their own; a suggestion block
+/// of theirs is in nobody else's.
+#[test]
+fn words_without_the_right_stand_apart() {
+    let me = person("tribunal");
+    let mut stage = Stage::new();
+    let finding = stage.marked(
+        "**P1** This leaks.",
+        &Mark::Finding { key: "k".into(), id: FindingId(1), head: HEAD.into(), about: About::default() },
+    );
+    let block = "Better:\n\n```suggestion\nevil()\n```";
+    stage = stage
+        .thread(&[(&me, &finding), (&person("eve"), block)])
+        .thread(&[(&person("ann"), "Why?"), (&person("eve"), block), (&person("ann"), "Rename it.")])
+        .thread(&[(&person("eve"), block)])
+        .thread(&[(&person("eve"), block), (&person("ann"), "No.")])
+        .comment(&person("eve"), block)
+        .review(&person("eve"), ReviewState::ChangesRequested, block);
+    stage.readers.insert("eve".into());
+    let gathered = gather(&stage.said());
+    let shown: Vec<(&str, &str, bool)> = gathered
+        .items
+        .iter()
+        .map(|item| (item.id.0.as_str(), item.author.login.as_str(), gathered.right(&item.id).is_granted()))
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            ("thread:t1", "tribunal", true),
+            ("thread:t1/t1.2", "eve", false),
+            ("thread:t2", "ann", true),
+            ("thread:t2/t2.2", "eve", false),
+            ("thread:t3", "eve", false),
+            ("thread:t4", "ann", true),
+            ("thread:t4/t4.1", "eve", false),
+            ("comment:c1", "eve", false),
+            ("review:r1", "eve", false),
+        ]
+    );
+    for item in &gathered.items {
+        assert_eq!(item.body.contains("evil"), item.author.login == "eve", "{item:#?}");
+        assert!(!gathered.right(&item.id).is_granted() || !gathered.raw[&item.id].contains("evil"));
+    }
+    assert_eq!(gathered.items[2].body, "Why?\n\nRename it.");
+    assert_eq!(gathered.items[2].last_word, "t2.3");
+}
+
+/// Issue 16, A1: what a check printed is what the head's author made it print.
+#[test]
+fn checks_have_the_right_of_the_heads_author() {
+    let mut stage = Stage::new().check("ci", CheckState::Failure);
+    assert!(gather(&stage.said()).right(&ItemId("check:ci".into())).is_granted());
+    stage.readers.insert("dev".into());
+    assert!(!gather(&stage.said()).right(&ItemId("check:ci".into())).is_granted());
+    assert_eq!(speakers(&stage.said()).len(), 1, "the author is looked up");
+}

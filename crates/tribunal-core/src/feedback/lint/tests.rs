@@ -1,6 +1,7 @@
 use super::*;
 use crate::diff::parse::parse_diff;
 use crate::feedback::dedup::groups;
+use crate::feedback::samples::fixable;
 use crate::remedy::suggestion;
 use proptest::prelude::*;
 
@@ -145,7 +146,7 @@ fn replace(from: (u32, u32), to: (u32, u32), text: &str) -> Replace {
 fn fixed(line: u32, fix: Vec<Replace>, now: &str) -> Option<String> {
     let found = read(vec![LintResult { fix, ..result("X1", line) }], &[], now);
     let item = &found.items[0];
-    let block = suggestion::suggestion(&item.body)?;
+    let block = suggestion::suggestion(&fixable(item))?;
     let splice = suggestion::splice(&block, item.path.as_ref()?, (item.line?, item.line?), now)?;
     let edit = splice.edit(now)?;
     crate::remedy::edits::apply(&[edit], |_| Some(now.to_owned())).ok()?.remove(item.path.as_ref()?)

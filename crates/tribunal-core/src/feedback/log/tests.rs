@@ -1,5 +1,7 @@
 use super::*;
 use crate::feedback::injection::scan;
+use crate::feedback::item::Voice;
+use crate::feedback::samples::{codex, fixable, item};
 use crate::ids::RepoPath;
 use proptest::prelude::*;
 
@@ -55,7 +57,8 @@ fn a_log_cannot_leave_its_fence() {
         shown.starts_with("ci says no\n\nFrom the end of its log:\n\n`````text\n```\n") && shown.ends_with("\n`````"),
         "{shown}"
     );
-    assert_eq!(crate::remedy::suggestion::suggestion(&shown), None);
+    let told = crate::feedback::item::Item { body: shown, ..item("check:ci", &codex(), Voice::Check, "a", 1, "") };
+    assert_eq!(crate::remedy::suggestion::suggestion(&fixable(&told)), None);
 }
 
 /// WL-59: a log that cannot be had is said, and is no failure of the read.

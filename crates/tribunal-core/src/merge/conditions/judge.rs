@@ -2,13 +2,15 @@
 
 use super::{By, Condition, Cure, Name, Standing};
 use crate::combine::verdict::{Outcome, Verdict};
-use crate::merge::facts::{Declared, Dependency, DependencyState, Facts, Reviewed};
+use crate::feedback::right::NO_RIGHT;
+use crate::merge::facts::{Declared, Dependency, DependencyState, Facts, HeadMaker, Part, Reviewed};
 use crate::merge::policy::{Confirm, MergePolicy, VerifiedBy, Wanted};
 use crate::merge::words::{counted, listed, named};
 use crate::publish::status::CONTEXT;
 use crate::publish::visible::visible_line;
 use crate::pull::facts::{Check, CheckState, Mergeable, Obstacle, PullState, RequiredChecks};
 use crate::pull::told::Told;
+use std::collections::BTreeSet;
 
 pub(super) fn standing(name: Name, policy: &MergePolicy, facts: &Facts, wanted: Wanted, before: &[Condition]) -> Standing {
     match name {
@@ -26,6 +28,8 @@ pub(super) fn standing(name: Name, policy: &MergePolicy, facts: &Facts, wanted: 
         Name::NoChangesRequested => no_changes_requested(facts),
         Name::ThreadsSettled => threads_settled(facts),
         Name::Approvals => approvals(policy, facts),
+        Name::Author => author(facts),
+        Name::FeedbackSettled => feedback_settled(facts),
         Name::GatesAnswered => gates_answered(policy, facts),
         Name::MethodAllowed => method_allowed(policy, facts),
         Name::HeadGuarded => head_guarded(facts),
@@ -315,6 +319,13 @@ fn threads_settled(facts: &Facts) -> Standing {
     }));
     let verb = if open.len() == 1 { "is" } else { "are" };
     let because = format!("{} of people {verb} open: {places}", counted(open.len(), "thread", "threads"));
+    // Anybody can open one, and it is still a person's to close; but nobody waits for us to act on it.
+    let strangers: BTreeSet<String> =
+        open.iter().filter(|thread| thread.may_write == Some(false)).map(|thread| visible_line(&thread.by)).collect();
+    let because = match strangers.is_empty() {
+        true => because,
+        false => format!("{because}; not acted on: {NO_RIGHT} ({})", listed(strangers)),
+    };
     let what = match open.iter().all(|thread| thread.answered) {
         true => "they are answered; whoever opened them resolves them",
         false => "answer and resolve them",
@@ -355,6 +366,57 @@ fn approvals(policy: &MergePolicy, facts: &Facts) -> Standing {
         By::Person,
         "ask for a review; a bot's approval does not count",
     )
+}
+
+/// A change of somebody who may not write is a person's to let in: somebody who may has looked at exactly this head and approved it.
+/// Labels, words, a spec and an answer to a question of ours do not stand for that.
+fn author(facts: &Facts) -> Standing {
+    let who = |maker: &HeadMaker| visible_line(&maker.login);
+    let lacking: Vec<&HeadMaker> = facts.made_by.iter().filter(|maker| maker.may_write != Told::Is(true)).collect();
+    let Some(first) = lacking.first() else {
+        return match facts.made_by.as_slice() {
+            [] => unknown("who made this head is not known", By::Tribunal, "ask again"),
+            [one] => met(format!("{} may write here", who(one))),
+            all => met(format!("{} may write here", listed(all.iter().map(who)))),
+        };
+    };
+    let people = match &facts.people {
+        Told::Unknown(because) => return unread("the reviews", because),
+        Told::Is(people) => people,
+    };
+    let by = listed(people.approved.iter().map(|login| visible_line(login)));
+    if !by.is_empty() {
+        return met(format!("approved at {} by {by}, who may write here", facts.head.short()));
+    }
+    let cure = format!("somebody who may write here approves exactly {}; a bot's approval does not count", facts.head.short());
+    let part = match first.part {
+        Part::Author => "wrote it",
+        Part::Pusher => "pushed to it",
+    };
+    match &first.may_write {
+        Told::Unknown(because) => {
+            let because =
+                format!("whether {}, who {part}, may write here could not be read: {}", who(first), visible_line(because));
+            unknown(because, By::Person, cure)
+        }
+        Told::Is(_) => unmet(format!("{}, who {part}, may not write here", who(first)), By::Person, cure),
+    }
+}
+
+/// A merge that was held back because of feedback stays held by our own record. Whoever spoke can delete their words; that settles
+/// nothing.
+fn feedback_settled(facts: &Facts) -> Standing {
+    match &facts.holds {
+        Told::Unknown(because) => unread("our record of what held it back", because),
+        Told::Is(holds) => match holds.iter().find(|hold| hold.stands(facts)) {
+            None => met("no feedback holds it back"),
+            Some(hold) => unmet(
+                format!("it is held at {}: {}", facts.head.short(), visible_line(&hold.reason)),
+                By::Person,
+                "somebody who may write here approves this head or says that it may be merged, or a new head is reviewed",
+            ),
+        },
+    }
 }
 
 fn gates_answered(policy: &MergePolicy, facts: &Facts) -> Standing {

@@ -4,8 +4,10 @@ use super::super::Millis;
 use super::super::review::Spend;
 use super::{Preflight, Request};
 use crate::feedback::baseline::{Arm, Baseline, Change};
+use crate::feedback::fixable::Fixable;
 use crate::feedback::injection::Suspicion;
 use crate::feedback::item::{Item, ItemId};
+use crate::feedback::right::Right;
 use crate::ids::{RepoPath, Sha};
 use crate::pull::facts::PullState;
 use crate::remedy::assess::{Admitted, Checkup};
@@ -172,10 +174,20 @@ pub struct Seen {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SeenItem {
     pub item: Item,
-    /// Its author is one whose words count here.
+    /// Its author is one whose words are read here.
     pub in_scope: bool,
+    /// Whether it may be acted on.
+    #[serde(default)]
+    pub right: Right,
     /// It tries to give orders. Its text goes nowhere.
     pub suspicion: Option<Suspicion>,
+}
+
+impl SeenItem {
+    /// What a pass may work on, if anything: it is read here, and its author has the right.
+    pub fn fixable(&self) -> Option<Fixable> {
+        Fixable::new(self.item.clone(), &self.right).filter(|_| self.in_scope)
+    }
 }
 
 /// What the fixer came to.

@@ -3,6 +3,7 @@
 use super::pass::Why;
 use super::{Effect, Next, Phase, State};
 use crate::feedback::item::Item;
+use crate::feedback::right::NOT_ACTED_ON;
 use crate::pull::facts::PullState;
 use crate::remedy::condition::{Condition, Payload};
 use crate::remedy::end::{End, Ended};
@@ -24,7 +25,7 @@ impl State {
         (Phase::Done(report), Vec::new())
     }
 
-    fn make_report(&self, mut conditions: Vec<Condition>) -> Report {
+    pub(super) fn make_report(&self, mut conditions: Vec<Condition>) -> Report {
         conditions.sort_by_key(|condition| condition.reason);
         let reason = conditions.first().map_or(Reason::Clean, |first| first.reason);
         let memory = &self.memory;
@@ -78,6 +79,10 @@ impl State {
             Some((last_word, end)) if !item.is_open() || *last_word == item.last_word => end.clone(),
             Some(_) => End::Open { why: "something was said after it was answered".into() },
             None if !item.is_open() => End::AnsweredBefore,
+            None if self.memory.not_acted_on.contains_key(&item.id) => {
+                let why = self.memory.not_acted_on.get(&item.id).cloned().unwrap_or_default();
+                End::LeftOut { why: format!("{NOT_ACTED_ON}{why}") }
+            }
             None if self.memory.left_out.contains(&item.id) => {
                 End::LeftOut { why: format!("only the words of `{}` count here", self.request.loops.reviewer) }
             }

@@ -3,7 +3,8 @@
 use super::{Seen, SeenItem, State};
 use crate::feedback::baseline::{Baseline, Change, change};
 use crate::feedback::dashboard::hidden_findings;
-use crate::feedback::item::{Item, ItemId, Label};
+use crate::feedback::fixable::Fixable;
+use crate::feedback::item::{ItemId, Label};
 use crate::ids::Sha;
 use crate::policy::loops::LoopPolicy;
 use crate::procedure::Millis;
@@ -11,7 +12,7 @@ use crate::pull::facts::PullState;
 use crate::remedy::assess::Assessment;
 use crate::remedy::condition::{Blocker, Condition};
 use crate::remedy::ladder::Reason;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The same finding is remediated so often, and then a person is asked (CF-3, PR-114).
@@ -65,7 +66,8 @@ pub struct Pass {
     pub number: u32,
     pub head: Sha,
     /// What is worked on; the first of a group leads.
-    pub items: Vec<Item>,
+    #[serde(deserialize_with = "with_a_right")]
+    pub items: Vec<Fixable>,
     /// Follower → the item that it is about the same thing as.
     pub same_as: BTreeMap<ItemId, ItemId>,
     pub assessments: Vec<Assessment>,
@@ -78,8 +80,14 @@ pub struct Pass {
     pub conditions: Vec<Condition>,
 }
 
+/// Items of a run that an older version began have no right, and are not worked on.
+pub(super) fn with_a_right<'de, D: Deserializer<'de>>(stored: D) -> Result<Vec<Fixable>, D::Error> {
+    let all = Vec::<serde_json::Value>::deserialize(stored)?;
+    Ok(all.into_iter().filter_map(|item| serde_json::from_value(item).ok()).collect())
+}
+
 impl Pass {
-    pub fn item(&self, id: &ItemId) -> Option<&Item> {
+    pub fn item(&self, id: &ItemId) -> Option<&Fixable> {
         self.items.iter().find(|item| &item.id == id)
     }
 
@@ -88,7 +96,7 @@ impl Pass {
     }
 
     /// Those that are asked about: a follower shares its leader's fate.
-    pub fn leaders(&self) -> impl Iterator<Item = &Item> {
+    pub fn leaders(&self) -> impl Iterator<Item = &Fixable> {
         self.items.iter().filter(|item| !self.same_as.contains_key(&item.id))
     }
 }
@@ -110,7 +118,9 @@ pub(super) fn plan(state: &mut State, why: Why, seen: Seen, before: Option<&Base
         // An escalation is not hidden by it (WL-55).
         return Planned::End([why.decided(), vec![Condition::of(reason)]].concat());
     }
-    let open: Vec<&SeenItem> = seen.items.iter().filter(|entry| entry.in_scope && entry.item.is_open()).collect();
+    // Whoever has no right to write ends nothing, holds nothing up and is given to nobody; the report lists what they said.
+    let is_ours_to_answer = |entry: &&SeenItem| entry.item.is_open() && entry.fixable().is_some();
+    let open: Vec<&SeenItem> = seen.items.iter().filter(is_ours_to_answer).collect();
     // Before anything is made of any of them (WL-60).
     if let Some((entry, suspicion)) = open.iter().find_map(|entry| Some((entry, entry.suspicion.as_ref()?))) {
         return Planned::End([why.decided(), vec![Condition::injection(&entry.item, suspicion)]].concat());
@@ -206,14 +216,14 @@ fn closing(state: &State, open: &[&SeenItem]) -> Vec<Condition> {
 }
 
 /// Items to work on, and reasons not to go on at all.
-fn candidates(state: &State, open: &[&SeenItem]) -> (Vec<Item>, Vec<Condition>) {
+fn candidates(state: &State, open: &[&SeenItem]) -> (Vec<Fixable>, Vec<Condition>) {
     let memory = &state.memory;
     let mut found = Vec::new();
     let mut conditions = Vec::new();
     for entry in open {
-        let item = &entry.item;
+        let Some(item) = entry.fixable() else { continue };
         // Pages that overlap show an item twice.
-        if found.iter().any(|known: &Item| known.id == item.id) {
+        if found.iter().any(|known: &Fixable| known.id == item.id) {
             continue;
         }
         // Decided once for these words; only new ones open it again.
@@ -222,15 +232,15 @@ fn candidates(state: &State, open: &[&SeenItem]) -> (Vec<Item>, Vec<Condition>) 
         }
         let fixes = memory.fixes.get(&item.id).copied().unwrap_or(0);
         match item.label {
-            Label::FollowupAfterFix if fixes >= 2 => conditions.push(Condition::same_finding_again(item, fixes)),
-            _ if fixes >= MAX_FIXES => conditions.push(Condition::stubborn(item, fixes)),
-            _ => found.push(item.clone()),
+            Label::FollowupAfterFix if fixes >= 2 => conditions.push(Condition::same_finding_again(&item, fixes)),
+            _ if fixes >= MAX_FIXES => conditions.push(Condition::stubborn(&item, fixes)),
+            _ => found.push(item),
         }
     }
     (found, conditions)
 }
 
-fn begin(state: &State, seen: &Seen, items: Vec<Item>) -> Pass {
+fn begin(state: &State, seen: &Seen, items: Vec<Fixable>) -> Pass {
     let known: BTreeSet<&ItemId> = items.iter().map(|item| &item.id).collect();
     let mut same_as = BTreeMap::new();
     for group in &seen.groups {

@@ -4,6 +4,7 @@ use super::pass::{Pass, Why};
 use super::{
     AnswerOutcome, Answering, Effect, FixOutcome, Landing, MAX_DISCARDS, Made, Next, Phase, Seen, State, Trouble, Validation,
 };
+use crate::feedback::fixable::Fixable;
 use crate::feedback::item::{Item, ItemId, Label, Surface, Voice};
 use crate::feedback::reviewer::{Summons, summons};
 use crate::ids::Sha;
@@ -28,7 +29,7 @@ const MAX_REJECTIONS: u32 = 3;
 /// One answer to be given.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reply {
-    pub item: Item,
+    pub item: Fixable,
     pub says: Disposition,
     pub words: String,
     pub resolve: bool,
@@ -75,9 +76,9 @@ pub fn is_overtaken(item: &Item, thread: &Thread, is_ours: impl Fn(&ThreadCommen
 impl State {
     /// Threads that carry our answer and need only closing: whoever answered them was stopped before it could (RL-45). Each is tried
     /// once.
-    pub(super) fn unclosed(&self, seen: &Seen) -> Vec<Item> {
+    pub(super) fn unclosed(&self, seen: &Seen) -> Vec<Fixable> {
         let loops = &self.request.loops;
-        let is_closable = |item: &Item| {
+        let is_closable = |item: &Fixable| {
             let decision = match item.answered {
                 Some(Disposition::Fixed) => Decision::Address,
                 Some(Disposition::Declined) => Decision::Decline,
@@ -89,11 +90,11 @@ impl State {
         if loops.dry_run || seen.pull.state != PullState::Open {
             return Vec::new();
         }
-        let entries = seen.items.iter().filter(|entry| entry.in_scope && !self.memory.closed.contains(&entry.item.id));
-        entries.map(|entry| &entry.item).filter(|item| is_closable(item)).cloned().collect()
+        let entries = seen.items.iter().filter(|entry| !self.memory.closed.contains(&entry.item.id));
+        entries.filter_map(super::SeenItem::fixable).filter(is_closable).collect()
     }
 
-    pub(super) fn closed(&mut self, items: &[Item], why: Why, outcomes: &BTreeMap<ItemId, Result<(), String>>) -> Next {
+    pub(super) fn closed(&mut self, items: &[Fixable], why: Why, outcomes: &BTreeMap<ItemId, Result<(), String>>) -> Next {
         for item in items {
             self.memory.closed.insert(item.id.clone());
             match outcomes.get(&item.id) {
@@ -146,7 +147,7 @@ impl State {
             self.close_round(&pass);
             return self.close(pass.conditions);
         }
-        let leaders: Vec<Item> = pass.leaders().cloned().collect();
+        let leaders: Vec<Fixable> = pass.leaders().cloned().collect();
         let mut to_fix = false;
         for item in &leaders {
             let assessment = pass.assessment(&item.id).cloned().unwrap_or_else(|| Assessment::unanswered(item));
@@ -419,8 +420,8 @@ impl State {
     }
 
     /// One item of each reviewer whose next look is awaited, by login. The panel is run, not asked.
-    pub fn awaited<'a>(&self, pass: &'a Pass) -> Vec<&'a Item> {
-        let mut items: Vec<&Item> = match self.request.loops.rerequest {
+    pub fn awaited<'a>(&self, pass: &'a Pass) -> Vec<&'a Fixable> {
+        let mut items: Vec<&Fixable> = match self.request.loops.rerequest {
             Rerequest::Never => Vec::new(),
             Rerequest::Mention => pass.items.iter().filter(|item| matches!(item.voice, Voice::Known(_) | Voice::Bot)).collect(),
             Rerequest::Reviewer => pass.items.iter().filter(|item| !matches!(item.voice, Voice::Panel | Voice::Check)).collect(),
@@ -556,7 +557,7 @@ impl Pass {
     /// Where what is deferred stands in the record. What was not pushed stands nowhere.
     fn recorded(&self) -> BTreeMap<ItemId, Result<String, String>> {
         let outcome = |id: &ItemId| self.made.as_ref().and_then(|made| made.outcomes.get(id));
-        let home = |item: &Item| match outcome(&item.id) {
+        let home = |item: &Fixable| match outcome(&item.id) {
             Some(FixOutcome::Recorded { commit: None, home }) => Ok(home.clone()),
             Some(FixOutcome::Recorded { commit: Some(_), home }) if self.landed.is_some() => Ok(home.clone()),
             Some(FixOutcome::Nothing(why)) => Err(why.clone()),

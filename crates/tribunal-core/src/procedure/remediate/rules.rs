@@ -5,6 +5,7 @@ mod signs;
 use super::*;
 use crate::feedback::injection::{Category, Suspicion};
 use crate::feedback::item::{Label, Surface, Voice};
+use crate::feedback::samples::{Stage, fixable, granted};
 use crate::findings::about::About;
 use crate::findings::scale::Priority;
 use crate::policy::config::Config;
@@ -169,7 +170,10 @@ fn scene(items: &[Item]) -> Seen {
             is_fork: false,
         },
         baseline: baseline(HEAD, items),
-        items: items.iter().map(|item| SeenItem { item: item.clone(), in_scope: true, suspicion: None }).collect(),
+        items: items
+            .iter()
+            .map(|item| SeenItem { item: item.clone(), in_scope: true, right: granted(), suspicion: None })
+            .collect(),
         groups: Vec::new(),
         running: false,
         quota: None,
@@ -601,7 +605,7 @@ fn words_out_of_scope_leave_nothing_open() {
 fn an_answer_is_proved_before_its_thread_is_closed() {
     let a = item("a");
     let says = Disposition::Fixed;
-    let reply = Reply { item: a.clone(), says, words: "Fixed.".into(), resolve: true };
+    let reply = Reply { item: fixable(&a), says, words: "Fixed.".into(), resolve: true };
     let comment = |id: &str, body: &str| ThreadComment {
         id: id.into(),
         author: a.author.clone(),
@@ -769,13 +773,19 @@ fn a_review_counts_at_its_own_head() {
         url: String::new(),
     };
     let is = |review: Review, filter: &str| {
-        seen::is_reviewed(&[review], &HEAD.into(), &me, &filter.parse::<Filter>().unwrap(), &BTreeMap::new())
+        let mut stage = Stage::new();
+        stage.pull.head.sha = HEAD.into();
+        (stage.reviews, stage.me) = (vec![review], me.clone());
+        stage.readers.insert("eve".into());
+        seen::is_reviewed(&stage.said(), &filter.parse::<Filter>().unwrap())
     };
     assert!(is(review(&gemini, HEAD, ReviewState::Commented), "gemini"));
     assert!(!is(review(&gemini, "2222222", ReviewState::Commented), "gemini"));
     assert!(!is(review(&gemini, HEAD, ReviewState::Pending), "gemini"));
     assert!(!is(review(&gemini, HEAD, ReviewState::Approved), "codex"));
     assert!(!is(review(&me, HEAD, ReviewState::Approved), "all"));
+    assert!(is(review(&account("ann", AccountKind::Person), HEAD, ReviewState::Approved), "all"));
+    assert!(!is(review(&account("eve", AccountKind::Person), HEAD, ReviewState::Approved), "all"), "she may not write");
 }
 
 /// WL-57, WL-62, WL-88, WL-101: three findings with one framing, one of them fixed before: none of the others is patched, and the report

@@ -6,7 +6,7 @@ use super::*;
 use crate::feedback::baseline::change;
 use crate::feedback::injection::{Category, Suspicion};
 use crate::feedback::item::Voice;
-use crate::feedback::samples::{Stage, codex, item, person};
+use crate::feedback::samples::{Stage, codex, fixable, granted, item, person};
 use crate::policy::config::Config;
 use crate::policy::span::Span;
 use crate::pull::facts::PullState;
@@ -69,7 +69,7 @@ impl Play {
 
     fn fixes(self) -> Self {
         let Phase::Fixing(pass) = &self.state.phase else { panic!("{:?}", self.state.phase) };
-        let made = |item: &Item| {
+        let made = |item: &Fixable| {
             let made = FixOutcome::Made { commit: TIP.into(), summary: "Mend".into(), files: vec![], lines: 1, class: None };
             (item.id.clone(), made)
         };
@@ -83,7 +83,8 @@ impl Play {
 
     fn answers(self) -> Self {
         let Phase::Answering(pass) = &self.state.phase else { panic!("{:?}", self.state.phase) };
-        let outcomes = self.state.replies(pass).into_iter().map(|reply| (reply.item.id, AnswerOutcome::Said { resolved: true }));
+        let outcomes =
+            self.state.replies(pass).into_iter().map(|reply| (reply.item.id.clone(), AnswerOutcome::Said { resolved: true }));
         let answering = Answering { outcomes: outcomes.collect(), summary: None };
         self.told(Input::Answered(answering))
     }
@@ -139,7 +140,10 @@ fn seen(items: &[Item]) -> Seen {
             is_fork: false,
         },
         baseline: Baseline { words, ..baseline },
-        items: items.iter().map(|item| SeenItem { item: item.clone(), in_scope: true, suspicion: None }).collect(),
+        items: items
+            .iter()
+            .map(|item| SeenItem { item: item.clone(), in_scope: true, right: granted(), suspicion: None })
+            .collect(),
         groups: vec![],
         running: false,
         quota: None,
@@ -243,7 +247,8 @@ fn orders_end_it_before_anything_is_made_of_them() {
 fn a_sign_forbids_the_patch() {
     let frame = |play: Play| {
         let Phase::Assessing(pass) = &play.state.phase else { panic!("no pass") };
-        let framed = |item: &Item| Assessment { framing: Some("check the bounds".into()), ..assessed(item, Decision::Address) };
+        let framed =
+            |item: &Fixable| Assessment { framing: Some("check the bounds".into()), ..assessed(item, Decision::Address) };
         let accepted = pass.leaders().map(framed).collect();
         play.told(Input::Assessed { said: Ok(Admitted { accepted, ..Admitted::default() }), spend: Spend::default() })
     };
@@ -355,11 +360,15 @@ fn a_reply_comes_with_what_it_may_resolve() {
     let replies = play.state.replies(pass);
     assert_eq!(replies.iter().map(|reply| reply.resolve).collect::<Vec<_>>(), [true, false]);
     let mut stage = Stage::new().thread(&[(&codex(), "Mend this")]);
-    let reply = Reply { item: Item { last_word: "t1.1".into(), ..replies[0].item.clone() }, ..replies[0].clone() };
+    let reply = Reply { item: at_word(&replies[0], "t1.1"), ..replies[0].clone() };
     assert!(!reply.is_overtaken(&stage.threads[0], |_| false));
     stage = stage.thread(&[(&codex(), "Mend this"), (&person("alice"), "Wait")]);
-    let reply = Reply { item: Item { last_word: "t2.1".into(), ..reply.item.clone() }, ..reply };
+    let reply = Reply { item: at_word(&reply, "t2.1"), ..reply };
     assert!(reply.is_overtaken(&stage.threads[1], |_| false));
+}
+
+fn at_word(reply: &Reply, word: &str) -> Fixable {
+    fixable(&Item { last_word: word.into(), ..reply.item.item().clone() })
 }
 
 /// CF-3, PR-114: the same finding is remediated three times at most, and whoever said the same is counted with it.

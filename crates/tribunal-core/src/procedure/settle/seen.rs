@@ -4,6 +4,7 @@ use crate::combine::verdict::Verdict;
 use crate::feedback::item::Voice;
 use crate::feedback::reviewer::voice;
 use crate::ids::Sha;
+use crate::policy::identity::Bots;
 use crate::procedure::order::Hindrance;
 use crate::publish::marker::{MarkerKey, read};
 use crate::publish::verdict::{Assessment, Sitting, Standing, spoken, standing};
@@ -85,7 +86,7 @@ pub struct Eyes<'a> {
     pub case_id: &'a str,
     pub key: &'a MarkerKey,
     /// Machine accounts that the forge takes for people.
-    pub bots: &'a BTreeMap<String, String>,
+    pub bots: &'a Bots,
 }
 
 impl Given {

@@ -3,6 +3,7 @@
 use super::effect::{Remaining, Responded, Reviewed, Trouble};
 use crate::combine::finding::Finding;
 use crate::feedback::item::Voice;
+use crate::feedback::right::NOT_ACTED_ON;
 use crate::ids::{AgentName, Sha};
 use crate::merge::facts::blocks;
 use crate::procedure::order::Hindrance;
@@ -13,6 +14,7 @@ use crate::remedy::ladder::Reason;
 use crate::remedy::report::Report;
 use crate::report::document::Document;
 use crate::report::receipt::SeatState;
+use std::collections::BTreeSet;
 
 impl Reviewed {
     /// What a document says; half a review says nothing (design rule 1).
@@ -65,17 +67,33 @@ impl Responded {
             |is: fn(&End) -> bool| u32::try_from(report.items.iter().filter(|ended| is(&ended.end)).count()).unwrap_or(u32::MAX);
         let is_reply =
             |end: &End| matches!(end, End::Fixed { .. } | End::Declined { .. } | End::Deferred { .. } | End::Asked { .. });
-        let addressed = |ended: &&Ended| ended.voice == Voice::Person && is_reply(&ended.end);
         let head = commits.last().map(|(sha, _)| sha.clone());
         Ok(Responded {
             fixed: count(|end| matches!(end, End::Fixed { .. })),
             declined: count(|end| matches!(end, End::Declined { .. })),
             left: report.open().map(left).collect(),
             replies: count(is_reply),
-            people: report.items.iter().filter(addressed).map(|ended| ended.author.clone()).collect(),
+            people: answered_people(report),
             agents: head.iter().map(|_| by.clone()).collect(),
+            not_acted_on: report.items.iter().filter_map(not_acted_on).collect(),
             head,
         })
+    }
+}
+
+/// Logins of people whose comments a pass has answered (SL-145).
+pub fn answered_people(report: &Report) -> BTreeSet<String> {
+    let is_reply = |end: &End| matches!(end, End::Fixed { .. } | End::Declined { .. } | End::Deferred { .. } | End::Asked { .. });
+    let addressed = |ended: &&Ended| ended.voice == Voice::Person && is_reply(&ended.end);
+    report.items.iter().filter(addressed).map(|ended| ended.author.clone()).collect()
+}
+
+fn not_acted_on(ended: &Ended) -> Option<String> {
+    match &ended.end {
+        End::LeftOut { why } if why.starts_with(NOT_ACTED_ON) => {
+            Some(visible_line(&format!("{} at {}: {why}", ended.author, ended.place)))
+        }
+        _ => None,
     }
 }
 

@@ -124,6 +124,7 @@ impl Machine {
                 let gate = self.gate_of(gate, number, &head);
                 self.ask(permit, gate);
             }
+            Step::Hold { head, holds } => drop(self.act(permit, Act::Hold { number, head, holds })),
             Step::Merge(warrant) => {
                 self.state.tour.purse.merges += 1;
                 self.act(permit, Act::Merge { warrant });
@@ -147,6 +148,7 @@ impl Machine {
             (Order::Act(Act::Review { .. }), Outcome::Reviewed { said, .. }) => LandingNews::Reviewed(said),
             (Order::Act(Act::Conclude { .. }), Outcome::Concluded(concluded)) => LandingNews::Concluded(concluded),
             (Order::Act(Act::Merge { .. }), Outcome::Merged(merged)) => LandingNews::Merged(merged),
+            (Order::Act(Act::Hold { .. }), Outcome::Held(held)) => LandingNews::Held(held),
             (Order::Act(Act::Epics { .. }), Outcome::Epics(ends)) => return self.epics(permit, tick, ends),
             (Order::Act(Act::Sync { number }), Outcome::Synced(synced)) => {
                 if let Err(why) = synced {

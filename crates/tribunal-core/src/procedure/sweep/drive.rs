@@ -216,7 +216,8 @@ impl Outcome {
             | Outcome::Responded { said: Err(trouble), .. }
             | Outcome::Remained(Err(trouble))
             | Outcome::Updated(Err(trouble))
-            | Outcome::Merged(Err(trouble)) => Some(trouble),
+            | Outcome::Merged(Err(trouble))
+            | Outcome::Held(Err(trouble)) => Some(trouble),
             _ => None,
         }
     }

@@ -98,6 +98,9 @@ pub enum Act {
     /// then says; what it says instead is [`Merged::Changed`]. An answer that was lost is looked for: merged at this head is merged by
     /// us. The machine never has two under way. Answer: [`Outcome::Merged`].
     Merge { warrant: Box<Warrant> },
+    /// Puts feedback that holds a merge back on record, under our seal and for this head: one comment for a pull request, which is
+    /// brought up to date. What is in it already is not entered again. Answer: [`Outcome::Held`].
+    Hold { number: u64, head: Sha, holds: Vec<crate::merge::hold::Hold> },
     /// After a merge, looks for the epics of the pull request and closes those whose last story is closed, as
     /// [`crate::merge::epic::end`] says (SL-70, SL-172). Closing what is closed is nothing. Answer: [`Outcome::Epics`].
     Epics { number: u64 },
@@ -163,6 +166,7 @@ pub enum Outcome {
     Remained(Result<(), Trouble>),
     Updated(Result<Updated, Trouble>),
     Merged(Result<Merged, Trouble>),
+    Held(Result<(), Trouble>),
     Epics(Vec<(u64, EpicEnd)>),
     Synced(Result<(), String>),
     Exported(Result<(), String>),
@@ -312,6 +316,9 @@ pub struct Responded {
     pub people: BTreeSet<String>,
     /// Who wrote the fixes. They review nothing of this change again.
     pub agents: BTreeSet<AgentName>,
+    /// What was said by people without the right, each with who, where and why nothing was done.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_acted_on: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -356,6 +363,7 @@ impl Act {
             Act::Remains { .. } => "remains",
             Act::Update { .. } => "update",
             Act::Merge { .. } => "merge",
+            Act::Hold { .. } => "hold",
             Act::Epics { .. } => "epics",
             Act::Sync { .. } => "sync",
             Act::Export { .. } => "export",

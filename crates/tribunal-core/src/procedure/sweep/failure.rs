@@ -21,6 +21,8 @@ pub enum At {
     Summary,
     Update,
     Merge,
+    /// What holds it back could not be put on record.
+    Hold,
 }
 
 impl At {
@@ -36,6 +38,7 @@ impl At {
             At::Summary => "summary",
             At::Update => "update",
             At::Merge => "merge",
+            At::Hold => "hold",
         }
     }
 }

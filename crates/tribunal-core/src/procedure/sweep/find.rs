@@ -3,7 +3,9 @@
 use super::request::Target;
 use crate::library::named;
 use crate::plan::links::closes;
-use crate::pull::facts::{Issue, Pull};
+use crate::publish::visible::visible_line;
+use crate::pull::facts::{Issue, Permission, Pull};
+use crate::pull::told::Told;
 use std::collections::BTreeSet;
 
 /// Is this one meant? `issues` are those of the spec, where the target is one.
@@ -20,6 +22,23 @@ pub fn is_meant(target: &Target, pull: &Pull, issues: &BTreeSet<u64>) -> bool {
             names(&pull.body, spec) || names(&pull.title, spec) || of_branch.chain(closed).any(|number| issues.contains(&number))
         }
     }
+}
+
+/// Why a pull request that a target means is not drawn into the sweep, if it is not. Anybody can name a spec, and on some forges
+/// anybody can set a label: so what comes from elsewhere, or from somebody who may not write here, is swept only by its number.
+pub fn not_drawn(target: &Target, pull: &Pull, author: &Told<Permission>) -> Option<String> {
+    match target {
+        Target::Numbers(_) | Target::One(_) | Target::Open => return None,
+        Target::Spec(_) | Target::Label(_) | Target::Search(_) => {}
+    }
+    let login = visible_line(&pull.author.login);
+    let why = match author {
+        _ if pull.is_fork => "it comes from another repository".to_owned(),
+        Told::Is(permission) if permission.may_write() => return None,
+        Told::Is(_) => format!("{login}, who wrote it, has no right to write"),
+        Told::Unknown(because) => format!("whether {login}, who wrote it, may write could not be read ({because})"),
+    };
+    Some(format!("left out: {why}; name it by its number to sweep it"))
 }
 
 /// The issues that belong to a spec: those that name it. A search finds more than was asked for.
@@ -93,6 +112,24 @@ mod tests {
         assert!(meant(&spec, &pull("Login", "", "feature/42-login")));
         assert!(meant(&spec, &pull("Login", "Fixes #42", "x")));
         assert!(!meant(&spec, &pull("Login", "For SPEC-00121 and ASPEC-0012", "feature/421-login")));
+    }
+
+    /// Issue 16, A3: a spec, a label or words never draw a fork or somebody's change who may not write; a number does.
+    #[test]
+    fn only_a_number_draws_a_strangers_change() {
+        let (mut one, write) = (pull("Login", "For SPEC-0012.", "x"), Told::Is(Permission::Write));
+        let drawing = [Target::Spec("SPEC-0012".into()), Target::Label("ready".into()), Target::Search("login".into())];
+        for target in &drawing {
+            assert_eq!(not_drawn(target, &one, &write), None);
+            for author in [Told::Is(Permission::None), Told::Is(Permission::Triage), Told::Unknown("HTTP 403".into())] {
+                assert!(not_drawn(target, &one, &author).unwrap().contains("by its number"), "{author:?}");
+            }
+        }
+        one.is_fork = true;
+        assert!(drawing.iter().all(|target| not_drawn(target, &one, &write).is_some()));
+        for target in [Target::Numbers([7].into()), Target::One(7), Target::Open] {
+            assert_eq!(not_drawn(&target, &one, &Told::Is(Permission::None)), None);
+        }
     }
 
     #[test]

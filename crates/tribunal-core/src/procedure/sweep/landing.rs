@@ -5,7 +5,8 @@
 //! Updating ─► Rechecking ─► Reviewing ─► Saying ─┐
 //!     ▲                                          ▼
 //!     └──────────────────────────────────── Looking ⇄ Asking
-//!                                                └► Merging ─► Over
+//!                                                ├► Merging ─► Over
+//!                                                └► Holding ─► Over
 //! ```
 
 use super::effect::{Concluded, Merged, Reviewed, Seen, Stage, Trouble, Updated};
@@ -17,8 +18,10 @@ use crate::combine::verdict::Verdict;
 use crate::gate::GateName;
 use crate::ids::{AgentName, RunId, Sha};
 use crate::merge::facts::Consent;
+use crate::merge::hold::{Hold, Source, unrecorded};
 use crate::merge::policy::Confirm;
 use crate::pull::facts::MergeMethod;
+use crate::pull::told::Told;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -39,12 +42,24 @@ pub struct Landing {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LandingStage {
     Updating,
-    Rechecking { head: Sha },
-    Reviewing { head: Sha },
-    Saying { review: Box<Reviewed> },
+    Rechecking {
+        head: Sha,
+    },
+    Reviewing {
+        head: Sha,
+    },
+    Saying {
+        review: Box<Reviewed>,
+    },
     Looking,
     Asking,
-    Merging { method: MergeMethod },
+    Merging {
+        method: MergeMethod,
+    },
+    /// What people said holds it back, and that is put on record before anybody can take it back.
+    Holding {
+        landed: Box<Landed>,
+    },
     Over(Landed),
 }
 
@@ -70,6 +85,7 @@ pub enum Step {
     Round(Wish),
     Ask { gate: GateName, head: Sha },
     Merge(Box<Warrant>),
+    Hold { head: Sha, holds: Vec<Hold> },
     Over,
 }
 
@@ -82,6 +98,7 @@ pub enum LandingNews {
     /// Somebody said that it may be merged, or did not.
     Answered(Result<String, String>),
     Merged(Result<Merged, Trouble>),
+    Held(Result<(), Trouble>),
     NoMoney(String),
 }
 
@@ -150,6 +167,8 @@ impl Landing {
             (LandingStage::Asking, LandingNews::Answered(Err(why))) => self.over(Landed::Held(why)),
             (LandingStage::Merging { method }, LandingNews::Merged(Ok(merged))) => self.merged(merged, method),
             (LandingStage::Merging { .. }, LandingNews::Merged(Err(trouble))) => self.troubled(At::Merge, &trouble),
+            (LandingStage::Holding { landed }, LandingNews::Held(Ok(()))) => self.over(*landed),
+            (LandingStage::Holding { .. }, LandingNews::Held(Err(trouble))) => self.troubled(At::Hold, &trouble),
             (_, _) => (self, Step::Over, None),
         }
     }
@@ -232,7 +251,10 @@ impl Landing {
         if seen.behind {
             return self.over(Landed::Waits("its base moves faster than it can be brought up to date".into()));
         }
-        let needs = match (around.after_feedback, seen.policy.confirm, &self.consent) {
+        let is_answered = |hold: &Hold| hold.source == Source::Answered && hold.stands(&seen.facts);
+        let after_feedback =
+            around.after_feedback || matches!(&seen.facts.holds, Told::Is(holds) if holds.iter().any(is_answered));
+        let needs = match (after_feedback, seen.policy.confirm, &self.consent) {
             (_, _, Some(_)) => None,
             (true, _, None) => Some(GateName::PostFeedbackMerge),
             (false, Confirm::Always, None) => Some(GateName::MergeOrder),
@@ -246,7 +268,13 @@ impl Landing {
         let Some(clearance) = judged.clearance().filter(|clearance| *clearance.run() == self.review).cloned() else {
             let sentence = judged.first_unmet().map_or("another review of it was made meanwhile", |unmet| unmet.sentence());
             let sentence = sentence.to_owned();
-            return self.over(if judged.only_waits() { Landed::Waits(sentence) } else { Landed::Held(sentence) });
+            let landed = if judged.only_waits() { Landed::Waits(sentence) } else { Landed::Held(sentence) };
+            let holds = unrecorded(&seen.facts);
+            if holds.is_empty() {
+                return self.over(landed);
+            }
+            let head = self.head.clone();
+            return self.go(LandingStage::Holding { landed: Box::new(landed) }, Step::Hold { head, holds });
         };
         match needs {
             Some(gate) => {

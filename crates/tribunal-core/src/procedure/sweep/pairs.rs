@@ -71,6 +71,10 @@ impl Machine {
 
     pub fn learn(&mut self, number: u64, learnt: Option<Learnt>) {
         let iteration = self.iteration();
+        if let Some(Learnt::Responded(response)) = &learnt {
+            let notes: Vec<String> = response.not_acted_on.iter().map(|words| format!("PR #{number}: {words}")).collect();
+            notes.into_iter().for_each(|note| self.state.tour.note(note));
+        }
         if let (Some(learnt), Some(tracked)) = (learnt, self.state.tour.pulls.get_mut(&number)) {
             tracked.learn(learnt, iteration);
         }
@@ -208,6 +212,7 @@ impl Order {
                 | Act::Respond { number, .. }
                 | Act::Remains { number, .. }
                 | Act::Update { number, .. }
+                | Act::Hold { number, .. }
                 | Act::Epics { number }
                 | Act::Sync { number },
             ) => Some(*number),

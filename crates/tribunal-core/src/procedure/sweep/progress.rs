@@ -59,6 +59,7 @@ impl Outcome {
             }
             Outcome::Merged(Ok(Merged::Done)) => "merged".to_owned(),
             Outcome::Merged(Ok(Merged::Changed(why) | Merged::Refused(why))) => format!("not merged: {why}"),
+            Outcome::Held(Ok(())) => "held, and that is on record".to_owned(),
             Outcome::Answered(answer) => format!("answered with {}", answer.choice),
             other => other.trouble()?.words().to_owned(),
         };
@@ -80,6 +81,7 @@ impl Act {
             | Act::Respond { number, .. }
             | Act::Remains { number, .. }
             | Act::Update { number, .. }
+            | Act::Hold { number, .. }
             | Act::Epics { number }
             | Act::Sync { number } => Some(*number),
             Act::Merge { warrant } => Some(warrant.clearance.number()),

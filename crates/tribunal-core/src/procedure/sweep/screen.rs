@@ -90,6 +90,7 @@ mod tests {
             base: Sha("b".repeat(40)),
             base_branch: "main".into(),
             is_fork: false,
+            made_by: vec![],
             is_ours: false,
             mergeable: Mergeable::Yes,
             labels: vec![],
@@ -102,6 +103,7 @@ mod tests {
             dependencies: Told::Is(vec![]),
             gates: Told::Is(Gates::default()),
             guarded: Told::Is(true),
+            holds: Told::Is(vec![]),
         };
         Seen { facts, files: [format!("src/{number}.rs").as_str().into()].into(), behind: false, policy: MergePolicy::default() }
     }

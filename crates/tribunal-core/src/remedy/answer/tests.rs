@@ -1,6 +1,7 @@
 use super::*;
 use crate::feedback::item::{ItemId, Label, Voice};
 use crate::feedback::reviewer::summons;
+use crate::feedback::samples::fixable;
 use crate::findings::about::About;
 use crate::pull::facts::{Account, AccountKind};
 use crate::remedy::end::End;
@@ -48,18 +49,18 @@ fn the_words() {
 fn when_a_thread_is_closed() {
     let bot = item(Voice::Known("gemini".into()), Some(Priority::P2));
     let person = item(Voice::Person, None);
-    let addressed = |item: &Item, decision| may_resolve(item, decision, ResolvePolicy::Addressed, false);
-    let always = |item: &Item, decision| may_resolve(item, decision, ResolvePolicy::Always, false);
+    let addressed = |item: &Item, decision| may_resolve(&fixable(item), decision, ResolvePolicy::Addressed, false);
+    let always = |item: &Item, decision| may_resolve(&fixable(item), decision, ResolvePolicy::Always, false);
     assert!(addressed(&bot, Decision::Address) && addressed(&bot, Decision::Defer));
-    assert!(!may_resolve(&bot, Decision::Address, ResolvePolicy::Never, true));
+    assert!(!may_resolve(&fixable(&bot), Decision::Address, ResolvePolicy::Never, true));
     assert!(!addressed(&bot, Decision::Decline) && always(&bot, Decision::Decline));
     assert!(!always(&item(Voice::Bot, Some(Priority::P1)), Decision::Decline));
     for decision in [Decision::Ask, Decision::Noise, Decision::Replan] {
         assert!(!always(&bot, decision));
     }
     assert!(!always(&person, Decision::Address));
-    assert!(may_resolve(&person, Decision::Address, ResolvePolicy::Always, true));
-    assert!(!may_resolve(&person, Decision::Decline, ResolvePolicy::Always, true));
+    assert!(may_resolve(&fixable(&person), Decision::Address, ResolvePolicy::Always, true));
+    assert!(!may_resolve(&fixable(&person), Decision::Decline, ResolvePolicy::Always, true));
     let others = Item { one_voice: false, ..bot.clone() };
     assert!(!addressed(&others, Decision::Address) && !always(&others, Decision::Address));
     let comment = Item { surface: Surface::Comment { id: "2".into() }, ..bot.clone() };
@@ -81,8 +82,13 @@ fn a_grave_decline_is_told_to_a_person() {
 /// RL-43.
 #[test]
 fn a_deferred_issue_says_where_it_comes_from() {
-    let issue =
-        defer_issue(&item(Voice::Bot, Some(Priority::P2)), 7, "https://forge.example/acme/shop/pull/7", "a larger change", "");
+    let issue = defer_issue(
+        &fixable(&item(Voice::Bot, Some(Priority::P2))),
+        7,
+        "https://forge.example/acme/shop/pull/7",
+        "a larger change",
+        "",
+    );
     assert_eq!(issue.title, "This loop is quadratic.");
     assert_eq!(issue.labels, ["deferred"]);
     insta::assert_snapshot!(issue.body, @r"

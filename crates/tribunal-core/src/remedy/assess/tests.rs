@@ -1,5 +1,6 @@
 use super::*;
 use crate::feedback::item::Voice;
+use crate::feedback::samples::fixable;
 use crate::findings::scale::Justification;
 use crate::remedy::answer::tests::item as make;
 
@@ -22,7 +23,8 @@ fn said(id: &str, decision: Decision, evidence: &str, notes: &str) -> Assessment
 }
 
 fn run(assessments: Vec<Assessment>, items: &[Item]) -> Admitted {
-    admit(assessments, items, &|path| (path.as_str() == "src/a.py").then_some(TEXT))
+    let items: Vec<Fixable> = items.iter().map(fixable).collect();
+    admit(assessments, &items, &|path| (path.as_str() == "src/a.py").then_some(TEXT))
 }
 
 /// RL-34: one decision for each item, no more and no less.
@@ -80,13 +82,13 @@ fn the_kind_of_problem_may_be_left_out() {
     let admitted = run(vec![serde_json::from_str(told).unwrap()], &[item("a")]);
     let about = &admitted.accepted[0].about;
     assert_eq!((about.slug.as_deref(), about.race, about.nature), (Some("stale-lease"), true, Some(Justification::Hygiene)));
-    assert!(by_rules(&item("a"), true).about.is_empty());
+    assert!(by_rules(&fixable(&item("a")), true).about.is_empty());
 }
 
 /// WL-61: without a model only rules fix; the rest is asked or left.
 #[test]
 fn rules_decide_what_they_can() {
-    let of = |body: &str, has_fix| by_rules(&Item { body: body.into(), ..item("a") }, has_fix).decision;
+    let of = |body: &str, has_fix| by_rules(&fixable(&Item { body: body.into(), ..item("a") }), has_fix).decision;
     assert_eq!(of("quadratic loop", true), Decision::Address);
     for thanks in ["LGTM!", "Thanks, looks good to me 👍", "Nice work."] {
         assert_eq!(of(thanks, false), Decision::Noise, "{thanks}");

@@ -244,7 +244,7 @@ fn public_signatures_are_a_contract() {
 /// RL-39, PR-116, TS-74: a commit says in one short line what it does, and for which item and run it was made.
 #[test]
 fn a_commit_says_what_and_for_which_item() {
-    let item = crate::remedy::answer::tests::item(crate::feedback::item::Voice::Bot, None);
+    let item = crate::feedback::samples::fixable(&crate::remedy::answer::tests::item(crate::feedback::item::Voice::Bot, None));
     assert_eq!(subject("Use a set.\nAnd more", &item), "Use a set. And more");
     assert_eq!(subject(" ", &item), "Address feedback on src/a.py:4");
     assert_eq!(subject(&"x".repeat(200), &item).chars().count(), 72);

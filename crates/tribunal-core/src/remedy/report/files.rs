@@ -1,5 +1,6 @@
 //! The files of the respond loop (RL-13, RL-32, RL-51, RL-83): exports of what the ledger holds, and the one that is read back.
 
+use crate::feedback::fixable::Fixable;
 use crate::feedback::item::{Item, Surface};
 use crate::findings::admit::one_line;
 use crate::findings::anchor::fold;
@@ -50,7 +51,7 @@ pub struct AssessedBy<'a> {
 }
 
 /// `assessment.md` (RL-32). No line speaks of a maximum: the loop's own limit is elsewhere (RL-33).
-pub fn assessment_md(by: &AssessedBy<'_>, items: &[Item], assessments: &[Assessment]) -> String {
+pub fn assessment_md(by: &AssessedBy<'_>, items: &[Fixable], assessments: &[Assessment]) -> String {
     let count = |decision: Decision| assessments.iter().filter(|one| one.decision == decision).count();
     let mut out = format!(
         "# PR #{} Review Assessment\n\n## Metadata\n\n- PR: #{}\n- Branch: {}\n- Assessed by: {}\n- Timestamp: {}\n- Iteration: {}\n\n## Summary\n\n| Decision | Count |\n| --- | --- |\n",
@@ -69,7 +70,7 @@ pub fn assessment_md(by: &AssessedBy<'_>, items: &[Item], assessments: &[Assessm
     }
     out += &format!("| Total | {} |\n\n## Thread Analysis\n", assessments.len());
     for (number, one) in (1..).zip(assessments) {
-        let item = items.iter().find(|item| item.id == one.item);
+        let item = items.iter().find(|item| item.id == one.item).map(Fixable::item);
         out += &thread(number, one, item);
     }
     let has = |met: bool| if met { "x" } else { " " };

@@ -259,7 +259,7 @@ fn the_assessment_file() {
         about: Default::default(),
     };
     let by = AssessedBy { number: 7, branch: "feature", agent: "rules", time: "2026-01-02T03:04:05Z", iteration: 1 };
-    let page = assessment_md(&by, &[base], &[one]);
+    let page = assessment_md(&by, &[crate::feedback::samples::fixable(&base)], &[one]);
     for part in [
         "### Thread 1: `src/a.py:4`",
         "- Thread ID: 1",

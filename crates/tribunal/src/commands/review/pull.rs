@@ -26,13 +26,13 @@ use tribunal_core::procedure::review::{Input, Phase, Request, State, Target};
 use tribunal_core::prompt::language::{has_prose, language_of};
 use tribunal_core::publish::reconcile::Write;
 use tribunal_core::pull::command::{Command, commands};
-use tribunal_core::pull::facts::{Pull, PullState};
+use tribunal_core::pull::facts::{AccountKind, Permission, Pull, PullState};
 use tribunal_core::pull::place::{Asked, ForgeKind};
 use tribunal_core::report::document::Document;
 use tribunal_core::report::publication::{PublicationEnd, PullSubject};
 use tribunal_engine::effects::Effects;
 use tribunal_engine::effects::ask::Agents;
-use tribunal_engine::effects::on_forge::OnForge;
+use tribunal_engine::effects::on_forge::{LookedUp, OnForge};
 use tribunal_engine::host::Work as _;
 use tribunal_engine::host::embedded::Host;
 use tribunal_forge::git::Repository;
@@ -119,7 +119,7 @@ pub(in crate::commands) async fn prepare(
 }
 
 pub(in crate::commands) fn on_forge(connected: &Connected) -> OnForge {
-    OnForge { forge: Arc::clone(&connected.forge), key: connected.key.clone(), dry: false }
+    OnForge { forge: Arc::clone(&connected.forge), key: connected.key.clone(), dry: false, looked_up: LookedUp::default() }
 }
 
 /// What a receipt adds: findings whose evidence stands in the change as it is read here.
@@ -285,27 +285,28 @@ pub(in crate::commands) async fn withheld(
         .chain(besides.iter().copied())
         .filter_map(|name| Some((name, policy.agents.get(name)?.means())))
         .collect();
-    if agents.values().all(|means| matches!(means, Means::Rules)) || !pull.is_fork {
+    if agents.values().all(|means| matches!(means, Means::Rules)) {
         return Ok(BTreeMap::new());
     }
-    let permission = on_forge(connected).right_of(&pull.author).await?;
+    let is_ours = pull.author.is(&connected.forge.identity().await?);
+    let permission = if is_ours { Permission::Write } else { on_forge(connected).right_of(&pull.author).await? };
     let has_contributed = !permission.may_write() && connected.forge.has_contributed(&pull.author).await?;
-    let standing = Standing::of(permission, pull.is_fork, has_contributed);
+    let standing = Standing::of(permission, has_contributed);
     let allowed = standing != Standing::Maintainer && is_allowed(connected, pull).await?;
-    let author = Author { standing, is_fork: pull.is_fork, allowed, head: pull.head.sha.short() };
+    let author = Author { standing, is_fork: pull.is_fork, allowed, head: pull.head.sha.as_str() };
     let is_confined = !tribunal_agent::sandbox::strength().is_none();
     let withheld =
         agents.into_iter().filter_map(|(name, means)| Some((name.clone(), policy.trust.withheld(&means, author, is_confined)?)));
     Ok(withheld.collect())
 }
 
-/// Has somebody with write access let the agents look at exactly this head?
+/// Has a person with write access, who is not its author, let the agents look at exactly this head?
 async fn is_allowed(connected: &Connected, pull: &Pull) -> Result<bool, Situation> {
     for comment in connected.forge.comments(pull.number).await? {
-        let names_head =
-            |command: &Command| matches!(command, Command::Allow { sha } if pull.head.sha.as_str().starts_with(sha.as_str()));
+        let names_head = |command: &Command| matches!(command, Command::Allow { sha } if *sha == pull.head.sha);
         if commands(&comment.body).iter().any(names_head)
             && !comment.author.is(&pull.author)
+            && comment.author.kind != AccountKind::Bot
             && on_forge(connected).right_of(&comment.author).await?.may_write()
         {
             return Ok(true);

@@ -25,8 +25,8 @@ async fn question(town: &Town) -> Value {
     .await
 }
 
-/// SL-139, SL-140, SL-144: the question stands on the pull request, and a person who may write answers it there. A stranger's word and
-/// the answer to another question count for nothing.
+/// SL-139, SL-140, SL-144: the question stands on the pull request, and a person who may write answers it there. A stranger's word, the
+/// author's and the answer to another question count for nothing.
 pub async fn answered_in_a_comment(town: &Town) {
     if !town.stage.has_accounts() {
         return;
@@ -45,7 +45,9 @@ pub async fn answered_in_a_comment(town: &Town) {
     })
     .await;
     assert_eq!(times, 1);
+    // Issue 16, A4: neither a stranger nor the author of the change, whatever they may do here.
     town.stage.forge_as(Who::Stranger).comment(one.number, &answer).await.unwrap();
+    town.stage.forge_as(Who::Author).comment(one.number, &answer).await.unwrap();
     let maintainer = town.stage.forge_as(Who::Maintainer);
     maintainer.comment(one.number, "/tribunal answer G00000000 merge").await.unwrap();
     maintainer.comment(one.number, &format!("please merge it\n\n> {answer}")).await.unwrap();

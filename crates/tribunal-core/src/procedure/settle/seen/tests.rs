@@ -1,5 +1,6 @@
 use super::*;
 use crate::combine::verdict::Verdict::{Lgtm, Minor};
+use crate::policy::identity::BotAccount;
 use crate::procedure::settle::samples::{account, pull};
 use crate::publish::marker::{Mark, seal};
 
@@ -27,7 +28,7 @@ fn verdict(assessment: Assessment, verdict: Verdict) -> String {
 }
 
 fn seen(reviews: &[Review]) -> PullSeen {
-    let (me, key, bots) = (account("tribunal"), key(), BTreeMap::from([("lint-runner".to_owned(), "lint".to_owned())]));
+    let (me, key, bots) = (account("tribunal"), key(), Bots::from([("lint-runner".to_owned(), BotAccount::named("lint"))]));
     PullSeen::of(&pull(9, "h2"), reviews, &Eyes { me: &me, case_id: CASE, key: &key, bots: &bots })
 }
 
