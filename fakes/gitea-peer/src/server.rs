@@ -171,7 +171,7 @@ impl GiteaPeer {
 
     /// The client under test, with a token.
     pub fn client_with(&self, token: &str, path: &str) -> Gitea {
-        Gitea::new(self.project(path), Flavour::Gitea, Some(token.to_owned()), None).expect("a client")
+        Gitea::new(self.project(path), Flavour::Gitea, Some(self.bound(token)), None).expect("a client")
     }
 
     /// Real git over HTTP, as this user.

@@ -117,7 +117,8 @@ impl Stage for ForgejoStage {
             }
         });
         let project = Project { origin: self.server.url(), path: PATH.into() };
-        Some(Arc::new(Gitea::new(project, Flavour::Forgejo, Some(token), None).unwrap()))
+        let bound = BoundToken::given_for_url(&project.origin, &token).unwrap();
+        Some(Arc::new(Gitea::new(project, Flavour::Forgejo, Some(bound), None).unwrap()))
     }
 
     async fn demote(&self, login: &str) {

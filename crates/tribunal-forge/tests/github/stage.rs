@@ -142,7 +142,7 @@ impl Stage for GitHubStage {
                 base.people.grant(PATH, id, Level::Write);
             }
         });
-        Some(Arc::new(self.client_with(Auth::Token(token), None)))
+        Some(Arc::new(self.client_with(self.auth(&token), None)))
     }
 
     async fn demote(&self, login: &str) {
