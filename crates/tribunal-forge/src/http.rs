@@ -12,3 +12,6 @@ pub mod limits;
 pub mod pace;
 pub mod shelf;
 pub mod tail;
+
+#[cfg(test)]
+mod tests;
