@@ -12,6 +12,3 @@ pub mod limits;
 pub mod pace;
 pub mod shelf;
 pub mod tail;
-
-#[cfg(test)]
-mod tests;

@@ -1,9 +1,7 @@
 //! A server that means us harm: it answers without an end, leads in circles, drips, and points elsewhere.
 
-use super::client::{Http, Settings};
-use super::credential::{AuthScheme, Credential};
-use super::limits::{Limits, OperationLimits, within};
-use crate::port::Answered;
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -12,6 +10,10 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tribunal_core::policy::credentials::token::BoundToken;
 use tribunal_core::pull::fault::ForgeFault;
+use tribunal_forge::http::client::{Http, Settings};
+use tribunal_forge::http::credential::{AuthScheme, Credential, SECRET_HEADERS};
+use tribunal_forge::http::limits::{Limits, OperationLimits, within};
+use tribunal_forge::port::Answered;
 
 const SECRET: &str = "s3cr3t-0123456789";
 
@@ -160,7 +162,7 @@ async fn redirects_end_and_stay_at_home() {
 /// No client takes a secret among its plain headers: they go wherever it goes.
 #[test]
 fn a_secret_is_no_plain_header() {
-    for name in super::credential::SECRET_HEADERS {
+    for name in SECRET_HEADERS {
         let mut settings = Settings::anonymous("http://127.0.0.1:1".into());
         settings.headers.insert(name, reqwest::header::HeaderValue::from_static("x"));
         assert!(Http::new(settings).is_err(), "{name}");
