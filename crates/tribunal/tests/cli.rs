@@ -12,6 +12,7 @@ mod cli {
     mod git_safety;
     mod hostile;
     mod incremental;
+    mod integrations;
     mod kill;
     mod kill_moments;
     mod ledger;
@@ -27,6 +28,7 @@ mod cli {
     mod small_model;
     mod spec;
     mod targets;
+    mod token_routing;
     mod trust;
     mod trust_values;
     mod two_copies;

@@ -20,6 +20,7 @@ mod forges {
                 the_base_configures,
                 a_base_is_trusted_first,
                 a_receipt_is_posted_elsewhere,
+                a_forged_receipt_makes_nothing_better,
                 a_dry_run_posts_nothing,
                 odd_pull_requests,
                 a_lost_fork,

@@ -8,6 +8,7 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use tribunal_core::findings::admit::one_line;
 use tribunal_core::policy::agents::{KeySource, Wire};
+use tribunal_core::policy::keys::is_exposed;
 
 /// A person may have to type a passphrase or touch a token.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -42,11 +43,15 @@ impl std::fmt::Display for Secret {
 pub fn resolve(
     source: Option<&KeySource>,
     wire: Wire,
-    has_own_base_url: bool,
+    base_url: Option<&str>,
     env: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Option<Secret>, String> {
     match source {
-        None if has_own_base_url => Ok(None),
+        None if base_url.is_some() => Ok(None),
+        _ if is_exposed(wire, base_url) => Err(format!(
+            "its key is not sent to `{}`: without https anybody on the way could read it; use https, or a server on this machine",
+            base_url.unwrap_or_else(|| wire.base_url())
+        )),
         None => variable(wire.key_variable(), env).map(Some),
         Some(source) => read(source, env).map(Some),
     }
@@ -56,20 +61,31 @@ pub fn resolve(
 pub fn read(source: &KeySource, env: &dyn Fn(&str) -> Option<String>) -> Result<Secret, String> {
     match source {
         KeySource::Env(name) => variable(name, env),
-        KeySource::Command(command) => printed(command, "", env).and_then(|text| whole(command, &text)),
+        KeySource::Command(command) => printed(command, "", &[], env).and_then(|text| whole(command, &text)),
         KeySource::Keyring(name) => {
             let command = keyring(name, std::env::consts::OS)?;
-            printed(&command, "", env).and_then(|text| whole(&command, &text)).map_err(|problem| {
+            printed(&command, "", &[], env).and_then(|text| whole(&command, &text)).map_err(|problem| {
                 format!("the keyring gave no key for the account `{name}` of the service `{SERVICE}`: {problem}")
             })
         }
     }
 }
 
-/// What a program that speaks git's credential protocol keeps for a host. May run for long: not for an async thread.
-pub fn credential(command: &[String], origin: &str, env: &dyn Fn(&str) -> Option<String>) -> Result<Secret, String> {
+/// What a forge's own tool keeps for a server. It is not shown the variables `without`: some tools would print what such a variable
+/// holds, whichever server they are asked for. May run for long: not for an async thread.
+pub fn of_tool(command: &[String], without: &[&str], env: &dyn Fn(&str) -> Option<String>) -> Result<Secret, String> {
+    printed(command, "", without, env).and_then(|text| whole(command, &text))
+}
+
+/// The same of a program that speaks git's credential protocol.
+pub fn credential(
+    command: &[String],
+    origin: &str,
+    without: &[&str],
+    env: &dyn Fn(&str) -> Option<String>,
+) -> Result<Secret, String> {
     let (protocol, host) = origin.split_once("://").ok_or_else(|| format!("`{origin}` is no address"))?;
-    let text = printed(command, &format!("protocol={protocol}\nhost={host}\n\n"), env)?;
+    let text = printed(command, &format!("protocol={protocol}\nhost={host}\n\n"), without, env)?;
     let password = text.lines().find_map(|line| line.strip_prefix("password="));
     let password = password.map(str::trim).filter(|password| !password.is_empty());
     let program = command.first().map_or("", String::as_str);
@@ -102,11 +118,14 @@ fn keyring(name: &str, system: &str) -> Result<Vec<String>, String> {
 
 /// Runs with the person's whole environment, as credential helpers do: agents, sockets and sessions of password managers are
 /// found through it. Not in the current folder, though: interpreters load modules from there, and that is the change's own tree.
-fn printed(command: &[String], input: &str, env: &dyn Fn(&str) -> Option<String>) -> Result<String, String> {
+fn printed(command: &[String], input: &str, without: &[&str], env: &dyn Fn(&str) -> Option<String>) -> Result<String, String> {
     let (program, args) = command.split_first().ok_or("its command is empty")?;
     let home = env("HOME").map(std::path::PathBuf::from).filter(|home| home.is_dir());
     let mut child = Command::new(program);
     child.args(args).current_dir(home.unwrap_or_else(std::env::temp_dir));
+    for name in without {
+        child.env_remove(name);
+    }
     child.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let output = within(PATIENCE, program, child, input)?;
     if !output.status.success() {
@@ -148,7 +167,8 @@ mod tests {
             "EMPTY" => Some(" ".to_owned()),
             _ => None,
         };
-        let key = resolve(source.as_ref(), Wire::Anthropic, has_own_base_url, &env)?;
+        let base_url = has_own_base_url.then_some("http://127.0.0.1:1/v1");
+        let key = resolve(source.as_ref(), Wire::Anthropic, base_url, &env)?;
         Ok(key.map(|key| key.expose().to_owned()))
     }
 
@@ -160,6 +180,24 @@ mod tests {
     fn the_vendor_s_variable_is_the_default() {
         assert_eq!(ask(None, false).unwrap().as_deref(), Some("sk-one"));
         assert_eq!(ask(None, true).unwrap(), None);
+    }
+
+    /// Issue 16, point 11: the same holds for a model's key as for a forge's token.
+    #[test]
+    fn a_key_is_not_sent_in_the_clear() {
+        let source = KeySource::Env("ANTHROPIC_API_KEY".into());
+        let ask =
+            |url: &str| resolve(Some(&source), Wire::Anthropic, Some(url), &|_| Some("sk-one".into())).map(|key| key.is_some());
+        for exposed in ["http://models.example.org/v1", "http://127.0.0.1.example.org/", "HTTP://api.anthropic.com/"] {
+            assert!(ask(exposed).unwrap_err().contains("https"), "{exposed}");
+        }
+        for fine in ["https://models.example.org/v1", "http://127.0.0.1:11434", "http://localhost:1/v1"] {
+            assert_eq!(ask(fine), Ok(true), "{fine}");
+        }
+        assert_eq!(
+            resolve(None, Wire::Anthropic, Some("http://models.example.org"), &|_| None).map(|key| key.is_some()),
+            Ok(false)
+        );
     }
 
     #[test]

@@ -57,10 +57,11 @@ pub fn with_keys(mut drafts: Vec<Draft>) -> Vec<Draft> {
     drafts
 }
 
-/// Names findings in the order people read them, so that a first review counts F1, F2, F3 down the page.
+/// Names findings in the order people read them, so that a first review counts F1, F2, F3 down the page. What a receipt brought along
+/// comes last: it changes nobody's name.
 pub fn name(findings: &mut [Finding], ids: &mut IdBook) {
     let mut by_reading: Vec<&mut Finding> = findings.iter_mut().collect();
-    by_reading.sort_by(|a, b| super::finding::order(a, b));
+    by_reading.sort_by(|a, b| a.key.is_brought().cmp(&b.key.is_brought()).then_with(|| super::finding::order(a, b)));
     for finding in by_reading {
         finding.id = ids.name(&finding.key);
     }

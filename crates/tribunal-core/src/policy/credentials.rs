@@ -121,6 +121,13 @@ pub fn token_variables() -> impl Iterator<Item = &'static str> {
     VARIABLES.iter().map(|variable| variable.name)
 }
 
+/// Variables that a forge's own tool would answer with, whichever server it is asked for. It is run without them, so that what it prints
+/// is what it keeps for that server.
+pub fn hidden_from_tools() -> Vec<&'static str> {
+    let theirs = ["GITLAB_ACCESS_TOKEN", "OAUTH_TOKEN", "GITEA_SERVER_TOKEN", "GITEA_SERVER_PASSWORD"];
+    token_variables().chain(theirs).chain(APP_VARIABLES).chain([MARKER_KEY_VARIABLE]).collect()
+}
+
 impl TokenVariable {
     /// Which servers it is for: several only where a host of this machine was named without a scheme.
     fn servers(&self, config: &ForgeConfig, env: Env<'_>) -> Vec<HttpOrigin> {

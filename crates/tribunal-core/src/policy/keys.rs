@@ -20,7 +20,8 @@ pub fn is_loopback(host: &str) -> bool {
 /// A key that leaves this machine unencrypted is anybody's.
 pub fn is_exposed(wire: Wire, base_url: Option<&str>) -> bool {
     let url = base_url.unwrap_or(wire.base_url());
-    url.starts_with("http://") && !is_loopback(host(url))
+    let is_plain = url.split_once("://").is_none_or(|(scheme, _)| !scheme.eq_ignore_ascii_case("https"));
+    is_plain && !is_loopback(host(url))
 }
 
 #[cfg(test)]

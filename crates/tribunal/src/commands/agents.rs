@@ -100,16 +100,16 @@ fn ready(agent: &AgentConfig) -> String {
     if let Some(program) = program.filter(|program| !on_path(program)) {
         return format!("`{program}` is not on the PATH");
     }
-    let (source, wire, own) = match agent.means() {
-        Means::Model(wire, config) => (config.key.as_ref(), wire, config.base_url.is_some()),
-        Means::Cli(cli, config) => (config.key.as_ref(), cli.wire(), config.base_url.is_some()),
+    let (source, wire, base_url) = match agent.means() {
+        Means::Model(wire, config) => (config.key.as_ref(), wire, config.base_url.as_deref()),
+        Means::Cli(cli, config) => (config.key.as_ref(), cli.wire(), config.base_url.as_deref()),
         Means::Rules | Means::Command | Means::Sarif | Means::NotTrusted => return "ready".into(),
     };
     use tribunal_core::policy::agents::KeySource;
     match source {
         // Not run only to be listed: it may ask a person.
         Some(KeySource::Command(_) | KeySource::Keyring(_)) => "key not looked up".into(),
-        Some(KeySource::Env(_)) | None => match resolve(source, wire, own, &|name| std::env::var(name).ok()) {
+        Some(KeySource::Env(_)) | None => match resolve(source, wire, base_url, &|name| std::env::var(name).ok()) {
             Ok(_) => "ready".into(),
             Err(problem) => problem,
         },

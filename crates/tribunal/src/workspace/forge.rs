@@ -11,7 +11,8 @@ use tribunal_core::policy::agents::KeySource;
 use tribunal_core::policy::credentials::origin::HttpOrigin;
 use tribunal_core::policy::credentials::token::BoundToken;
 use tribunal_core::policy::credentials::{
-    APP_VARIABLES, JOB_TOKEN, MARKER_KEY_VARIABLE, TokenRefusal, TokenSource, advice, binding, grant, grant_app, server_config,
+    APP_VARIABLES, JOB_TOKEN, MARKER_KEY_VARIABLE, TokenRefusal, TokenSource, advice, binding, grant, grant_app,
+    hidden_from_tools, server_config,
 };
 use tribunal_core::policy::forge::ForgeConfig;
 use tribunal_core::publish::marker::MarkerKey;
@@ -222,13 +223,14 @@ fn refused(kind: ForgeKind, project: &Project, config: &ForgeConfig, refusal: &T
 fn cli_token(kind: ForgeKind, project: &Project) -> Option<Result<Secret, String>> {
     let host = project.host();
     let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<String>>();
-    let printed = |words: &[&str]| key::read(&KeySource::Command(owned(words)), &env);
+    let without = hidden_from_tools();
+    let printed = |words: &[&str]| key::of_tool(&owned(words), &without, &env);
     match kind {
         ForgeKind::GitHub => Some(printed(&["gh", "auth", "token", "--hostname", host])),
         ForgeKind::GitLab => Some(printed(&["glab", "config", "get", "token", "--host", host])),
         // It prints its tokens to nobody but git.
         ForgeKind::Gitea | ForgeKind::Forgejo => {
-            Some(key::credential(&owned(&["tea", "login", "helper", "get"]), &project.origin, &env))
+            Some(key::credential(&owned(&["tea", "login", "helper", "get"]), &project.origin, &without, &env))
         }
         ForgeKind::Local => None,
     }

@@ -196,12 +196,77 @@ pub async fn a_receipt_is_posted_elsewhere(town: &Town) {
     forged["outcome"] = "clean".into();
     let forged_file = town.machine.folder().join("forged.json");
     std::fs::write(&forged_file, forged.to_string()).unwrap();
-    town.run(&["publish", &forged_file.display().to_string()]).ended(1);
+    let forged_name = forged_file.display().to_string();
+    let address = town.address(number);
+    town.run(&["publish", &forged_name, &address]).ended(1);
     assert_eq!(town.status(&head).await, Some(CheckState::Failure), "a forged receipt turned nothing green");
     assert_eq!(town.threads(number).await.len(), 1);
-    town.run(&["publish", &name]).ended(1);
+    town.run(&["publish", &name, &address]).ended(1);
     assert_eq!(town.threads(number).await.len(), 1);
     assert_eq!(town.stickies(number).await.len(), 1);
+    // Issue 16, point 11: it does not say where it goes, and must be of the pull request that was named, at its head.
+    assert!(town.run(&["publish", &name]).ended(2).stderr.contains("no-pull-request"));
+    let (other, _, other_head) = town.pull(&[("app.py", Some(UNSAFE))]).await;
+    assert!(town.run(&["publish", &name, &town.address(other)]).ended(2).stderr.contains("bad-receipt"));
+    forged["pull"]["number"] = other.into();
+    std::fs::write(&forged_file, forged.to_string()).unwrap();
+    town.run(&["publish", &forged_name, &address]).ended(2);
+    town.run(&["publish", &forged_name, &town.address(other)]).ended(75);
+    assert!(town.stickies(other).await.is_empty() && town.threads(other).await.is_empty());
+    assert_eq!(town.status(&other_head).await, None);
+}
+
+/// A machine on which one reviewer looks besides the rules, and says what the script prints.
+fn with_a_reviewer(machine: &Machine, answer: &str) {
+    let script = machine.folder().join("reviewer.sh");
+    std::fs::write(&script, format!("#!/bin/sh\ncat > /dev/null\ncat <<'EOF'\n{answer}\nEOF\n")).unwrap();
+    std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let config = format!(
+        "[agents.one]\nkind = \"command\"\ncommand = [\"{}\"]\n[panel]\nsecurity-reviewer = [\"one\"]\n",
+        script.display()
+    );
+    std::fs::create_dir_all(machine.folder().join(".config/tribunal")).unwrap();
+    std::fs::write(machine.folder().join(".config/tribunal/config.toml"), config).unwrap();
+}
+
+/// Issue 16, point 12, as it was demonstrated: the public key of an open P0 with a lighter weight, and findings taken out where nobody
+/// had looked before.
+pub async fn a_forged_receipt_makes_nothing_better(town: &Town) {
+    let code = "def total(items):\n    return sum(items)\n";
+    let (number, _, head) = town.pull(&[("total.py", Some(code))]).await;
+    let reviewer = Machine::new();
+    with_a_reviewer(
+        &reviewer,
+        r#"{"findings":[{"category":"S1","file":"total.py","severity":"blocker","confidence":"high","blast":"cross-service","justification":"reachable","evidence":"return sum(items)","failure_mode":"Anybody adds what they like","mitigation":"Check it"}]}"#,
+    );
+    let address = town.address(number);
+    let posted = town.run_on(&reviewer, &["review", &address, "--format", "json"]).ended(1).json();
+    assert_eq!(posted["findings"][0]["p_code"], "P0", "{posted:#}");
+    assert_eq!(town.status(&head).await, Some(CheckState::Failure));
+
+    let publisher = Machine::new();
+    let file = publisher.folder().join("forged.json");
+    let name = file.display().to_string();
+    let mut forged = posted.clone();
+    forged["receipt"]["run"] = "r999".into();
+    forged["findings"][0]["p_code"] = "P3".into();
+    forged["outcome"] = "clean".into();
+    std::fs::write(&file, forged.to_string()).unwrap();
+    let after = town.run_on(&publisher, &["publish", &name, &address]).ended(1);
+    assert_eq!(town.status(&head).await, Some(CheckState::Failure), "{after:?}");
+
+    // Nobody has looked at this one. The policy of whoever publishes asks for a reviewer, who is not asked here.
+    let (fresh, _, head) = town.pull(&[("total.py", Some(code))]).await;
+    let made = town.run_on(&reviewer, &["review", &town.address(fresh), "--no-publish", "--format", "json"]).ended(1);
+    let mut emptied = made.json();
+    emptied["findings"] = serde_json::json!([]);
+    emptied["outcome"] = "clean".into();
+    std::fs::write(&file, emptied.to_string()).unwrap();
+    with_a_reviewer(&publisher, r#"{"findings":[]}"#);
+    let said = town.run_on(&publisher, &["publish", &name, &town.address(fresh)]).ended(3);
+    assert_eq!(town.status(&head).await, Some(CheckState::Error), "{said:?}");
+    let sticky = town.stickies(fresh).await.remove(0).body;
+    assert!(sticky.contains("nobody has verified"), "{sticky}");
 }
 
 /// PR-96: a dry run prints what would be sent, and sends nothing.

@@ -63,12 +63,12 @@ impl Agents {
         }
         let agent = agent.clone();
         let found = tokio::task::spawn_blocking(move || {
-            let (source, wire, own) = match agent.means() {
-                Means::Model(wire, config) => (config.key.as_ref(), wire, config.base_url.is_some()),
-                Means::Cli(cli, config) => (config.key.as_ref(), cli.wire(), config.base_url.is_some()),
+            let (source, wire, base_url) = match agent.means() {
+                Means::Model(wire, config) => (config.key.as_ref(), wire, config.base_url.as_deref()),
+                Means::Cli(cli, config) => (config.key.as_ref(), cli.wire(), config.base_url.as_deref()),
                 Means::Rules | Means::Command | Means::Sarif | Means::NotTrusted => return Ok(None),
             };
-            resolve(source, wire, own, &|variable| std::env::var(variable).ok())
+            resolve(source, wire, base_url, &|variable| std::env::var(variable).ok())
         })
         .await
         .map_err(|error| error.to_string())?;
