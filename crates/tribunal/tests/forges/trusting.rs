@@ -51,6 +51,8 @@ pub async fn a_base_is_trusted_first(town: &Town) {
     }
     // The base changes what it names: it is shown again.
     town.stage.push("main", &[(".tribunal.toml", Some(&CONFIG.replace("cat >", "cat  >")))], "configure anew").await;
+    // GitLab compares with the base as it was at the last push.
+    town.stage.push(&branch, &[("sum.py", Some("def total(items):\n    return sum(items, 0)\n"))], "go on").await;
     let document = untrusting(town, &["review", &address, "--format", "json", "--mode", "full"]).ended(3).json();
     assert!(seat(&document)["not-trusted"].is_object(), "{:#}", seat(&document));
 }
