@@ -1,7 +1,10 @@
 //! Everything Tribunal says about a review, in every format. Nothing is worded anywhere else.
 
 pub mod anchor;
+pub mod attempt;
+pub mod claim;
 pub mod difference;
+pub mod doubles;
 pub mod drafts;
 pub mod inline;
 pub mod markdown;
@@ -18,5 +21,7 @@ pub mod threads;
 pub mod verdict;
 pub mod visible;
 
+#[cfg(test)]
+pub mod paper;
 #[cfg(test)]
 pub mod tests;
