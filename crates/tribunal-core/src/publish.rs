@@ -13,6 +13,7 @@ pub mod memory;
 pub mod rdjson;
 pub mod reconcile;
 pub mod refused;
+pub mod resend;
 pub mod sarif;
 pub mod status;
 pub mod sticky;

@@ -157,8 +157,9 @@ impl From<EngineError> for Situation {
                 Situation::new("unknown-run", exit::USAGE, text).help("`tribunal history` lists the runs")
             }
             EngineError::Busy { .. } => Situation::new("two-copies", exit::NOT_YET, text),
-            EngineError::PostedElsewhere { .. } => Situation::new("posted-elsewhere", exit::NOT_YET, text)
-                .help("run the same command again: it takes over that run's result, or posts after five minutes if that run was killed"),
+            EngineError::PostedElsewhere { .. } => Situation::new("posted-elsewhere", exit::NOT_YET, text).help(
+                "run the same command again: it takes over that run's result, or posts after five minutes if that run was killed",
+            ),
             EngineError::Step(_) | EngineError::Damaged { .. } | EngineError::Io { .. } | EngineError::Worker(_) => {
                 Situation::new("engine-failed", exit::INCOMPLETE, text)
                     .help("the run is kept; go on with: tribunal review --resume")

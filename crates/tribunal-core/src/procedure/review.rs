@@ -222,14 +222,23 @@ pub struct PlannedFile {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Input {
-    Start { request: Box<Request> },
+    Start {
+        request: Box<Request>,
+    },
     ChangeRead(Box<ChangeRead>),
-    ReadFailed { reason: String },
-    SeatFinished { seat: Seat, answer: Box<SeatAnswer> },
+    ReadFailed {
+        reason: String,
+    },
+    SeatFinished {
+        seat: Seat,
+        answer: Box<SeatAnswer>,
+    },
     Verified(Box<SecondOpinion>),
     Published(Box<Publication>),
     /// Another run has posted the review of this head while this one was at it.
-    Superseded { document: Box<Document> },
+    Superseded {
+        document: Box<Document>,
+    },
 }
 
 /// What the engine learned by reading the change and the ledger.
@@ -385,7 +394,9 @@ pub fn step(state: Option<State>, input: Input, now: Millis) -> Result<Step<Stat
         (Phase::Verifying(reviewing), Input::Verified(opinion)) => {
             publish(&request, finish::document(&request, *reviewing, Some(*opinion), started_at, now))
         }
-        (Phase::Publishing(publishing), Input::Published(publication)) => (pull::published(*publishing, *publication), Vec::new()),
+        (Phase::Publishing(publishing), Input::Published(publication)) => {
+            (pull::published(*publishing, *publication), Vec::new())
+        }
         (Phase::Publishing(_), Input::Superseded { document }) => (pull::standing(document), Vec::new()),
         (Phase::Declining { reason, end }, Input::Published(publication)) => {
             (end.phase(pull::with_shortfall(reason, &publication)), Vec::new())

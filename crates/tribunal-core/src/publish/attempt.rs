@@ -60,10 +60,7 @@ pub enum Ending {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Written<'a> {
     /// Accepted. A comment that was created has an id; findings that the forge would not place are named.
-    Done {
-        id: Option<&'a str>,
-        refused: &'a [FindingId],
-    },
+    Done { id: Option<&'a str>, refused: &'a [FindingId] },
     /// It may have happened.
     Unsure,
     /// It did not happen.

@@ -30,7 +30,8 @@ pub fn one_of_each(threads: Vec<OwnThread<'_>>) -> Sorted<'_> {
         let Some(kept) = same.iter().find(shared_with_people).or(same.first()).copied() else { continue };
         sorted.doubled.extend(doubled_answers(kept));
         for other in same.iter().filter(|other| other.comment.id != kept.comment.id && !other.has_others) {
-            let is_its_own = other.others_here.is_empty() && other.thread.first().is_some_and(|first| first.id == other.comment.id);
+            let is_its_own =
+                other.others_here.is_empty() && other.thread.first().is_some_and(|first| first.id == other.comment.id);
             match is_its_own && other.thread.id != kept.thread.id {
                 true => sorted.doubled.extend(other.thread.comments.iter().map(|comment| comment.id.clone())),
                 false => sorted.doubled.push(other.comment.id.clone()),
@@ -50,11 +51,7 @@ fn doubled_answers(own: &OwnThread<'_>) -> Vec<String> {
         let mixed = one.by != other.by && one.head == other.head;
         let between = &own.thread.comments[one.position..other.position];
         let nothing_between = between.iter().all(|comment| comment.author.is(&own.comment.author));
-        one.says == other.says
-            && (same_sources || mixed)
-            && nothing_between
-            && one.seal == Seal::Good
-            && other.seal == Seal::Good
+        one.says == other.says && (same_sources || mixed) && nothing_between && one.seal == Seal::Good && other.seal == Seal::Good
     };
     own.answers.windows(2).filter(is_double).map(|pair| pair[1].comment.clone()).collect()
 }

@@ -229,7 +229,13 @@ impl Plan {
 }
 
 /// What is missing. `posted` is what this process has posted and `claim` the comment that it holds.
-pub fn plan(desired: &Desired<'_>, observed: &Observed, view: &View<'_>, posted: &BTreeSet<FindingId>, claim: Option<&str>) -> Plan {
+pub fn plan(
+    desired: &Desired<'_>,
+    observed: &Observed,
+    view: &View<'_>,
+    posted: &BTreeSet<FindingId>,
+    claim: Option<&str>,
+) -> Plan {
     let (me, case_id, key) = (desired.me, desired.case_id, desired.key);
     let kept = &view.threads.kept;
     let mut tidy: Vec<Write> = view.pending.iter().cloned().map(|review| Write::DeletePending { review }).collect();
@@ -246,7 +252,8 @@ pub fn plan(desired: &Desired<'_>, observed: &Observed, view: &View<'_>, posted:
     let posted: BTreeSet<FindingId> = view.posted.union(posted).copied().collect();
     let summary = view.sticky.map(|sticky| sticky.id.as_str()).or(claim);
     let links = links(desired, kept, &posted);
-    let body = sticky_for(desired.document, desired.names, &links, desired.capabilities.body_limit, |mark| seal(mark, case_id, key));
+    let body =
+        sticky_for(desired.document, desired.names, &links, desired.capabilities.body_limit, |mark| seal(mark, case_id, key));
     let stands = match view.sticky {
         Some(sticky) if desired.is_restated => view.is_intact || is_same(&sticky.body, &body),
         Some(sticky) => is_same(&sticky.body, &body),
@@ -467,13 +474,7 @@ impl Summary<'_> {
 
 /// Everybody with write access can edit a comment of ours while it keeps our name. One that was a summary stays ours to put right or
 /// to remove: by its mark, by what else of a summary is left in it, or because a sealed review of ours names it.
-fn summaries<'a>(
-    comments: &'a [Comment],
-    reviews: &[Review],
-    me: &Account,
-    case_id: &str,
-    key: &MarkerKey,
-) -> Vec<Summary<'a>> {
+fn summaries<'a>(comments: &'a [Comment], reviews: &[Review], me: &Account, case_id: &str, key: &MarkerKey) -> Vec<Summary<'a>> {
     let named: BTreeSet<String> = reviews
         .iter()
         .filter(|review| review.author.is(me))

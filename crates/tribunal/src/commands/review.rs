@@ -160,8 +160,12 @@ async fn finish(state: State, ledger: &Ledger, output: &OutputArgs, quiet: bool)
                 Some(document) => *document,
                 None => {
                     let row = ledger.document(last_run.as_str()).await?.ok_or_else(|| {
-                        Situation::new("unknown-run", exit::INCOMPLETE, format!("the review {last_run} that still stands is gone"))
-                            .help("review again: tribunal review --mode full")
+                        Situation::new(
+                            "unknown-run",
+                            exit::INCOMPLETE,
+                            format!("the review {last_run} that still stands is gone"),
+                        )
+                        .help("review again: tribunal review --mode full")
                     })?;
                     read_document(&row.body, last_run.as_str())?
                 }

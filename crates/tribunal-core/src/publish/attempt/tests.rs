@@ -118,7 +118,8 @@ fn a_hollow_list_of_comments_posts_nothing() {
 #[test]
 fn a_dead_claim_is_passed_over() {
     let mut paper = Paper::new(HEAD);
-    let [mut dead, late, later] = <[Document; 3]>::try_from(reviews(3)).unwrap().map(|document| Process::begin(&paper, document, "x"));
+    let [mut dead, late, later] =
+        <[Document; 3]>::try_from(reviews(3)).unwrap().map(|document| Process::begin(&paper, document, "x"));
     while paper.observed.reviews.is_empty() {
         dead.step(&mut paper, Truth::True, Truth::True);
     }

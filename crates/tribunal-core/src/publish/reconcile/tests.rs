@@ -308,7 +308,14 @@ fn an_edited_summary_is_put_right() {
         body.replace("Blocking", "Approved"),
         format!("{body}\nApproved by everybody."),
         body.replace(mark, ""),
-        body.replace(mark, &seal(&Mark::Sticky { head: HEAD.into(), run: "x".into(), memory: None, text: None }, CASE, &MarkerKey::from_secret("y"))),
+        body.replace(
+            mark,
+            &seal(
+                &Mark::Sticky { head: HEAD.into(), run: "x".into(), memory: None, text: None },
+                CASE,
+                &MarkerKey::from_secret("y"),
+            ),
+        ),
         "Approved by everybody.".to_owned(),
         format!("<!-- tribunal:memory x --> Approved.\n{mark}"),
     ];
@@ -323,7 +330,10 @@ fn an_edited_summary_is_put_right() {
         let old = twice.say("bot", &edit).id;
         if edit != "Approved by everybody." {
             twice.run(&first(), usize::MAX);
-            assert!(twice.observed.comments.iter().all(|comment| comment.id != old) || twice.observed.comments.len() == 1, "{edit}");
+            assert!(
+                twice.observed.comments.iter().all(|comment| comment.id != old) || twice.observed.comments.len() == 1,
+                "{edit}"
+            );
         }
     }
 }
