@@ -1,7 +1,10 @@
 //! Everything Tribunal says about a review, in every format. Nothing is worded anywhere else.
 
 pub mod anchor;
+pub mod attempt;
+pub mod claim;
 pub mod difference;
+pub mod doubles;
 pub mod drafts;
 pub mod inline;
 pub mod markdown;
@@ -10,6 +13,7 @@ pub mod memory;
 pub mod rdjson;
 pub mod reconcile;
 pub mod refused;
+pub mod resend;
 pub mod sarif;
 pub mod status;
 pub mod sticky;
@@ -18,5 +22,7 @@ pub mod threads;
 pub mod verdict;
 pub mod visible;
 
+#[cfg(test)]
+pub mod paper;
 #[cfg(test)]
 pub mod tests;

@@ -67,12 +67,21 @@ pub enum EngineError {
     UnknownRun(String),
     #[error("run {run} is being worked on by another process")]
     Busy { run: String },
+    #[error("another run ({run}) is posting a review of this pull request, and has not finished yet")]
+    PostedElsewhere { run: String },
     #[error("the stored record of run {run} cannot be read: {problem}")]
     Damaged { run: String, problem: String },
     #[error("{what}: {source}")]
     Io { what: String, source: std::io::Error },
     #[error("a worker died: {0}")]
     Worker(String),
+}
+
+/// Different in every process, and for every call.
+fn nonce() -> String {
+    // The standard library seeds each hasher's keys from the system's source of randomness.
+    use std::hash::{BuildHasher as _, RandomState};
+    (0..2).map(|n| format!("{:016x}", RandomState::new().hash_one(n))).collect()
 }
 
 fn now() -> Millis {

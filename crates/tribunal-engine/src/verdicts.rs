@@ -6,15 +6,13 @@ use crate::effects::on_forge::OnForge;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use tribunal_core::ids::RunId;
-use tribunal_core::publish::verdict::post::{Desired, Next, Observed, Refrain, Then, after_fault, next, taken};
+use tribunal_core::publish::resend::{Resend, Unseen};
+use tribunal_core::publish::verdict::post::{Desired, Next, Observed, Refrain, Then, after_fault, contradicts, next, taken};
 use tribunal_core::publish::verdict::{Sitting, Standing};
 use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::pull::place::Place;
 use tribunal_core::pull::talk::{NewReview, ReviewState};
 use tribunal_core::report::document::Document;
-
-/// After so many looks something is wrong that looking does not mend.
-const MAX_LOOKS: u32 = 6;
 
 pub struct VerdictOrder<'a> {
     pub place: &'a Place,
@@ -52,14 +50,23 @@ pub async fn give(on: &OnForge, order: &VerdictOrder<'_>) -> Result<Gave, Engine
         key: &on.key,
         only_comment: false,
     };
-    let mut doubt = None;
-    for look in 1..=MAX_LOOKS {
-        let (remove, review) = match next(&desired, &observe(on, number).await?) {
+    let (mut doubt, mut resend) = (None, Resend::default());
+    loop {
+        let observed = observe(on, number).await?;
+        let (remove, review) = match next(&desired, &observed) {
             Err(refrain) => return Ok(Gave::Refrained(refrain)),
             Ok(Next::Stands(standing)) => return Ok(Gave::Stands(standing)),
             Ok(Next::Post { review, .. }) if on.dry => return Ok(Gave::Would(review)),
             Ok(Next::Post { remove, review }) => (remove, review),
         };
+        match resend.unseen(contradicts(&desired, &observed)) {
+            Unseen::Send => {}
+            Unseen::Pause(millis) => {
+                tokio::time::sleep(Duration::from_millis(millis)).await;
+                continue;
+            }
+            Unseen::GiveUp => break,
+        }
         for draft in remove {
             on.forge.delete_pending(number, &draft).await?;
         }
@@ -77,7 +84,7 @@ pub async fn give(on: &OnForge, order: &VerdictOrder<'_>) -> Result<Gave, Engine
                 match after_fault(review.event, &fault) {
                     Then::Stop => return Err(fault.into()),
                     Then::OnlyComment => desired.only_comment = true,
-                    Then::LookAgain => tokio::time::sleep(Duration::from_millis(250 << look)).await,
+                    Then::LookAgain => resend.is_unsure(),
                 }
                 doubt = Some(fault);
             }

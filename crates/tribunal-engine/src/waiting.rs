@@ -60,41 +60,45 @@ pub async fn until_settled(asked: &Await, listener: &Listener) -> Result<Activit
     };
     let mut waiting = Waiting::new(started, &known, asked.wait.settle.as_millis(), timeout);
     let (mut last, mut failures, mut looks) = (first, 0, 0);
-    let mut fresh = true;
+    let (mut fresh, mut whole) = (true, true);
     loop {
         let new_reviews: Vec<Review> =
             last.reviews.iter().filter(|review| !known_reviews.contains(&review.id)).cloned().collect();
         let look_now = match fresh {
-            true => Look::Saw { items: &last.items, running: last.running, also: !new_reviews.is_empty() },
+            true => Look::Saw { items: &last.items, running: last.running, also: !new_reviews.is_empty(), whole },
             false => Look::Failed,
         };
-        let status = match waiting.tick(now(), look_now) {
-            Tick::Settled => AwaitStatus::ActivityDetected,
-            Tick::TimedOut => AwaitStatus::Timeout,
+        let everything = match waiting.tick(now(), look_now) {
             Tick::Sleep => {
                 let nap = asked.wait.poll.as_millis().min(timeout.saturating_sub(now().saturating_sub(started))).max(1);
                 tokio::time::sleep(Duration::from_millis(nap)).await;
                 looks += 1;
-                match next(asked, &last, looks % SWEEP == 0).await {
-                    Ok(seen) => {
-                        (failures, fresh) = (0, true);
-                        last = seen.unwrap_or(last);
-                    }
-                    Err(error) => {
-                        (failures, fresh) = (failures + 1, false);
-                        if failures >= MAX_FAILURES {
-                            return Err(error);
-                        }
-                    }
-                }
-                continue;
+                looks % SWEEP == 0
             }
+            Tick::ReadAll => true,
+            Tick::Settled => return Ok(activity(AwaitStatus::ActivityDetected, started, &waiting, &last, &new_reviews)),
+            Tick::TimedOut => return Ok(activity(AwaitStatus::Timeout, started, &waiting, &last, &new_reviews)),
         };
-        let mut activity = Activity::new(status, now().saturating_sub(started), &waiting.collected(), &new_reviews);
-        activity.running = last.running;
-        activity.out_of_quota = last.quota;
-        return Ok(activity);
+        match next(asked, &last, everything).await {
+            Ok(seen) => {
+                (failures, fresh, whole) = (0, true, seen.is_some());
+                last = seen.unwrap_or(last);
+            }
+            Err(error) => {
+                (failures, fresh) = (failures + 1, false);
+                if failures >= MAX_FAILURES {
+                    return Err(error);
+                }
+            }
+        }
     }
+}
+
+fn activity(status: AwaitStatus, started: Millis, waiting: &Waiting, last: &Scene, new_reviews: &[Review]) -> Activity {
+    let mut activity = Activity::new(status, now().saturating_sub(started), &waiting.collected(), new_reviews);
+    activity.running = last.running;
+    activity.out_of_quota = last.quota;
+    activity
 }
 
 /// One cheap request; the rest only when that shows a change, and now and then because it may not (edits, resolutions).

@@ -77,6 +77,11 @@ pub trait ReviewPull: Send + Sync {
     async fn submit(&self, number: u64, review: &NewReview) -> Answered<Submitted>;
     /// Removes a review of ours that was never submitted.
     async fn delete_pending(&self, number: u64, review: &str) -> Answered<()>;
+    /// Removes a submitted review of ours that holds no comments.
+    async fn delete_review(&self, number: u64, review: &str) -> Answered<()> {
+        let what = format!("removing the submitted review {review} of {number}");
+        Err(ForgeFault::Unsupported { kind: "this forge".into(), what })
+    }
     async fn reply(&self, number: u64, thread: &Thread, body: &str) -> Answered<()>;
     /// Removes a comment of ours that stands on a line.
     async fn delete_inline(&self, number: u64, comment: &str) -> Answered<()>;

@@ -157,6 +157,9 @@ impl From<EngineError> for Situation {
                 Situation::new("unknown-run", exit::USAGE, text).help("`tribunal history` lists the runs")
             }
             EngineError::Busy { .. } => Situation::new("two-copies", exit::NOT_YET, text),
+            EngineError::PostedElsewhere { .. } => Situation::new("posted-elsewhere", exit::NOT_YET, text).help(
+                "run the same command again: it takes over that run's result, or posts after five minutes if that run was killed",
+            ),
             EngineError::Step(_) | EngineError::Damaged { .. } | EngineError::Io { .. } | EngineError::Worker(_) => {
                 Situation::new("engine-failed", exit::INCOMPLETE, text)
                     .help("the run is kept; go on with: tribunal review --resume")
@@ -277,6 +280,10 @@ pub const CODES: &[(&str, &str)] = &[
     ("level-changed", "A plan that was settled at one automation level was to be settled at another, and nobody confirmed it."),
     ("not-settled", "The plan or the forge could not be read, or the plan not be written. What was done before is kept."),
     ("two-copies", "Another Tribunal is working on the same change."),
+    (
+        "posted-elsewhere",
+        "Another run, perhaps on another machine, is posting or has just posted a review of the same pull request. At most one posts.",
+    ),
     ("unknown-run", "The ledger has no such run."),
     ("engine-failed", "Something broke inside; the run is kept and can be resumed."),
     ("bad-config", "The configuration has a key or value that is not known."),

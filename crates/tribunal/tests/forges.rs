@@ -15,6 +15,12 @@ mod forges {
                 a_whole_life,
                 ten_pushes,
                 another_machine,
+                an_unchanged_head_elsewhere,
+                other_commands_elsewhere,
+                a_sweep_goes_on_elsewhere,
+                doubles_are_removed,
+                an_edited_summary,
+                fixer_and_review_answer_once,
                 a_force_push,
                 one_line,
                 the_base_configures,
@@ -96,6 +102,7 @@ mod forges {
     mod gitlab;
     mod local;
     mod loops;
+    mod machines;
     mod merging;
     mod settles;
     mod story;
@@ -112,6 +119,7 @@ mod forges {
         pub use super::loops::remedies::*;
         pub use super::loops::safety::*;
         pub use super::loops::sources::*;
+        pub use super::machines::*;
         pub use super::merging::landing::*;
         pub use super::merging::stuck::why_each_is_stuck;
         pub use super::merging::why::*;

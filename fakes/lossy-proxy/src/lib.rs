@@ -4,6 +4,7 @@
 
 mod proxy;
 mod script;
+mod turns;
 
 pub use proxy::LossyProxy;
 pub use script::{Harm, Rule, Seen};

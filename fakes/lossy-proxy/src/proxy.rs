@@ -1,6 +1,7 @@
 //! The proxy itself: a thread with its own small runtime, so that any kind of test can start one. Nothing outlives the value.
 
 use crate::script::{Harm, Rule, Seen, matches};
+use crate::turns::Turns;
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
@@ -27,6 +28,7 @@ struct Shared {
     server: String,
     state: Mutex<State>,
     released: watch::Sender<bool>,
+    turns: Turns,
 }
 
 #[derive(Default)]
@@ -48,7 +50,8 @@ impl LossyProxy {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         listener.set_nonblocking(true).expect("a listener");
         let address = listener.local_addr().expect("an address");
-        let shared = Arc::new(Shared { server, state: Mutex::default(), released: watch::Sender::new(false) });
+        let shared =
+            Arc::new(Shared { server, state: Mutex::default(), released: watch::Sender::new(false), turns: Turns::default() });
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         let (stop, stopped) = oneshot::channel();
         let for_thread = Arc::clone(&shared);
@@ -75,6 +78,17 @@ impl LossyProxy {
     /// Lets all go that are held, and holds none from now on.
     pub fn release(&self) {
         self.shared.released.send_replace(true);
+    }
+
+    /// From now on each request of these processes waits for [`LossyProxy::let_go`]. A process is known by the token that it sends;
+    /// what git sends passes.
+    pub fn take_turns(&self, tokens: &[String]) {
+        self.shared.turns.begin(tokens);
+    }
+
+    /// Lets the next request of a process through and waits for its answer. False when none came for so long.
+    pub fn let_go(&self, process: usize, patience: std::time::Duration) -> bool {
+        self.shared.turns.let_go(process, patience)
     }
 
     /// All requests so far, in the order of arrival.
@@ -145,6 +159,7 @@ async fn handle(shared: Arc<Shared>, request: Request<Incoming>) -> io::Result<R
         state.seen.push(Seen { method, path, query, body: body.to_vec(), harm: harm.clone(), status: None });
         (state.seen.len() - 1, harm)
     };
+    let turn = shared.turns.wait(&parts).await;
     match &harm {
         Some(Harm::DropRequest) => return Err(cut()),
         Some(Harm::RefuseWith(status)) => return Ok(plain(*status)),
@@ -165,6 +180,7 @@ async fn handle(shared: Arc<Shared>, request: Request<Incoming>) -> io::Result<R
     if let Some(seen) = shared.state().seen.get_mut(index) {
         seen.status = Some(answer.status().as_u16());
     }
+    drop(turn);
     harmed(harm, answer)
 }
 

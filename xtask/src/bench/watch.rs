@@ -97,7 +97,12 @@ pub fn watch_many(origin: &str, token: &str) -> Result<()> {
         let mut watches = Vec::new();
         for number in 1..=PULLS {
             let asked = Await {
-                on: OnForge { forge: forge.clone(), key: MarkerKey::from_secret(token), dry: false, looked_up: Default::default() },
+                on: OnForge {
+                    forge: forge.clone(),
+                    key: MarkerKey::from_secret(token),
+                    dry: false,
+                    looked_up: Default::default(),
+                },
                 place: Place { kind: ForgeKind::GitHub, project: project.clone(), number },
                 filter: Filter::All,
                 wait,

@@ -168,10 +168,9 @@ impl Said<'_> {
                 Mark::Answer { says: Says::Back, .. } => Part::Back,
                 Mark::Answer { says: Says::Dismissed, .. } => Part::Answered,
                 Mark::Reply { says: Disposition::Declined | Disposition::Deferred | Disposition::Asked, .. } => Part::Answered,
-                Mark::Sticky { .. } | Mark::Review { .. } | Mark::Round { .. } | Mark::Verdict { .. } => Part::Aside,
-                Mark::Gate { .. } | Mark::Epic { .. } | Mark::Markers { .. } | Mark::Remains { .. } | Mark::Holds { .. } => {
-                    Part::Aside
-                }
+                Mark::Sticky { .. } | Mark::Claim { .. } | Mark::Review { .. } | Mark::Holds { .. } => Part::Aside,
+                Mark::Round { .. } | Mark::Verdict { .. } => Part::Aside,
+                Mark::Gate { .. } | Mark::Epic { .. } | Mark::Markers { .. } | Mark::Remains { .. } => Part::Aside,
             },
             // Said, so it is not said twice; but an edited claim proves no fix.
             Some(ReadMark { mark: Mark::Answer { .. } | Mark::Reply { .. }, seal: Seal::Broken }) => Part::Answered,

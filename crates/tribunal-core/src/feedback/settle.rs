@@ -28,6 +28,8 @@ pub enum Look<'a> {
         running: bool,
         /// Something new that is no item, such as a review without words.
         also: bool,
+        /// Everything was read for this look. A cheap look compares a time stamp, and several words within a second share one.
+        whole: bool,
     },
     Failed,
 }
@@ -35,6 +37,8 @@ pub enum Look<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tick {
     Sleep,
+    /// The wait is over as far as is known: read everything once more, at once.
+    ReadAll,
     Settled,
     TimedOut,
 }
@@ -45,10 +49,13 @@ impl Waiting {
         Waiting { started, after, settle_ms, timeout_ms, first_activity: None, collected: BTreeMap::new() }
     }
 
-    /// Takes in a look, then says what to do. Settling is asked before time (RL-63).
+    /// Takes in a look, then says what to do. Settling is asked before time (RL-63). Nothing ends on a look that did not read
+    /// everything: the last words of a burst may not show in it.
     pub fn tick(&mut self, now: Millis, look: Look<'_>) -> Tick {
         let mut waits_for_more = false;
-        if let Look::Saw { items, running, also } = look {
+        let (mut is_whole, has_failed) = (true, matches!(look, Look::Failed));
+        if let Look::Saw { items, running, also, whole } = look {
+            is_whole = whole;
             let active = items.iter().filter(|item| self.is_activity(item)).map(|item| (item.id.clone(), item.clone())).collect();
             self.collected = active;
             waits_for_more = running;
@@ -56,9 +63,12 @@ impl Waiting {
             self.first_activity = if self.collected.is_empty() && !also { None } else { self.first_activity.or(Some(now)) };
         }
         let settled = self.first_activity.is_some_and(|first| now.saturating_sub(first) >= self.settle_ms);
-        if settled && !waits_for_more {
+        let out_of_time = now.saturating_sub(self.started) >= self.timeout_ms;
+        if (settled && !waits_for_more || out_of_time) && !is_whole {
+            Tick::ReadAll
+        } else if settled && !waits_for_more && !has_failed {
             Tick::Settled
-        } else if now.saturating_sub(self.started) >= self.timeout_ms {
+        } else if out_of_time {
             Tick::TimedOut
         } else {
             Tick::Sleep
@@ -98,7 +108,7 @@ mod tests {
     }
 
     fn saw(items: &[Item]) -> Look<'_> {
-        Look::Saw { items, running: false, also: false }
+        Look::Saw { items, running: false, also: false, whole: true }
     }
 
     /// RL-15, RL-20: the window begins with the first activity and does not slide.
@@ -110,6 +120,21 @@ mod tests {
         assert_eq!(waiting.tick(4 * MINUTE, saw(&[thread("a", "x"), thread("b", "y")])), Tick::Sleep);
         assert_eq!(waiting.tick(5 * MINUTE, saw(&[thread("a", "x"), thread("b", "y")])), Tick::Settled);
         assert_eq!(waiting.collected().len(), 2);
+    }
+
+    /// Issue 16, 17: the last words of a burst are within the same second as those before, so the end is never told by a cheap look.
+    #[test]
+    fn nothing_ends_before_everything_was_read_once_more() {
+        let mut waiting = Waiting::new(0, &[], MINUTE, 10 * MINUTE);
+        let early = [thread("a", "x")];
+        waiting.tick(0, saw(&early));
+        let cheap = Look::Saw { items: &early, running: false, also: false, whole: false };
+        assert_eq!(waiting.tick(MINUTE, cheap), Tick::ReadAll);
+        assert_eq!(waiting.tick(MINUTE, saw(&[thread("a", "x"), thread("b", "y")])), Tick::Settled);
+        assert_eq!(waiting.collected().len(), 2);
+        let mut late = Waiting::new(0, &[], 20 * MINUTE, 10 * MINUTE);
+        assert_eq!(late.tick(10 * MINUTE, cheap), Tick::ReadAll);
+        assert_eq!(late.tick(10 * MINUTE, Look::Failed), Tick::TimedOut);
     }
 
     /// RL-63: settling is asked before time, and what was collected is there in both cases.
@@ -157,7 +182,8 @@ mod tests {
         waiting.tick(0, saw(&[thread("a", "x")]));
         assert_eq!(waiting.tick(MINUTE, Look::Failed), Tick::Sleep);
         assert_eq!(waiting.collected().len(), 1);
-        assert_eq!(waiting.tick(3 * MINUTE, Look::Failed), Tick::Settled);
+        assert_eq!(waiting.tick(3 * MINUTE, Look::Failed), Tick::Sleep, "it may have missed the last words");
+        assert_eq!(waiting.tick(4 * MINUTE, saw(&[thread("a", "x")])), Tick::Settled);
     }
 
     /// RL-24 (4): while a reviewer says that its word is still to come, nothing is settled; time still ends it.
@@ -165,7 +191,7 @@ mod tests {
     fn a_running_review_is_waited_for() {
         let mut waiting = Waiting::new(0, &[], MINUTE, 10 * MINUTE);
         let items = [thread("a", "x")];
-        let running = Look::Saw { items: &items, running: true, also: false };
+        let running = Look::Saw { items: &items, running: true, also: false, whole: true };
         assert_eq!(waiting.tick(0, running), Tick::Sleep);
         assert_eq!(waiting.tick(5 * MINUTE, running), Tick::Sleep);
         assert_eq!(waiting.clone().tick(10 * MINUTE, running), Tick::TimedOut);

@@ -192,7 +192,8 @@ mod tests {
     #[test]
     fn our_own_approval_is_nobodys() {
         let mut stage = Stage::new();
-        let body = stage.marked("LGTM", &Mark::Review { head: stage.pull.head.sha.clone(), run: "run".into() });
+        let (head, run) = (stage.pull.head.sha.clone(), "run".into());
+        let body = stage.marked("LGTM", &Mark::Review { head, run, findings: Vec::new(), summary: None });
         let me = stage.me.clone();
         stage = stage.review(&me, ReviewState::Approved, &body);
         assert!(voices(&stage).approved.is_empty());

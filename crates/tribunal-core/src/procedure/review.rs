@@ -2,9 +2,10 @@
 //!
 //! ```text
 //! Start ─► ReadChange ─► ChangeRead ─► RunSeat × n ─► SeatFinished × n ─► (Verify ─► Verified) ─► (Publish ─► Published) ─► Done
+//!                     │                                                                          └► Superseded ─► Noop
 //!                     │                            └► could not answer: RunSeat of its stand-in
 //!                     ├► ReadFailed ─► (Decline ─► Published) ─► Failed
-//!                     └► nothing to do: Noop, or (Decline ─► Published) ─► NotRun
+//!                     └► nothing to do: (Publish ─► Published) ─► Noop, or (Decline ─► Published) ─► NotRun
 //! ```
 //! The text of the change never enters the state: effects read it again from git by the ids that the state holds.
 
@@ -133,6 +134,10 @@ pub enum Phase {
     Noop {
         head: Sha,
         last_run: RunId,
+        /// That document, from the pull request or the ledger. Only states of earlier releases lack it, and reviews of no pull request:
+        /// then the ledger has it.
+        #[serde(default)]
+        document: Option<Box<Document>>,
     },
     /// There was nothing to review.
     NotRun {
@@ -149,6 +154,12 @@ pub struct Publishing {
     pub document: Document,
     /// Every name that was ever given in this case.
     pub names: BTreeMap<FindingKey, FindingId>,
+    /// The review that this one goes on from.
+    #[serde(default)]
+    pub built_on: Option<RunId>,
+    /// It was posted before and still stands; what is amiss on the pull request is put right.
+    #[serde(default)]
+    pub is_restated: bool,
 }
 
 /// Why there is no review.
@@ -190,6 +201,9 @@ pub struct Plan {
     pub prior_clean: Vec<String>,
     pub ids: IdBook,
     pub iteration: u32,
+    /// The last review.
+    #[serde(default)]
+    pub built_on: Option<RunId>,
     #[serde(default)]
     pub dismissals: Vec<Dismissal>,
     /// Commands in comments that make no sense, and why.
@@ -209,12 +223,23 @@ pub struct PlannedFile {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Input {
-    Start { request: Box<Request> },
+    Start {
+        request: Box<Request>,
+    },
     ChangeRead(Box<ChangeRead>),
-    ReadFailed { reason: String },
-    SeatFinished { seat: Seat, answer: Box<SeatAnswer> },
+    ReadFailed {
+        reason: String,
+    },
+    SeatFinished {
+        seat: Seat,
+        answer: Box<SeatAnswer>,
+    },
     Verified(Box<SecondOpinion>),
     Published(Box<Publication>),
+    /// Another run has posted the review of this head while this one was at it.
+    Superseded {
+        document: Box<Document>,
+    },
 }
 
 /// What the engine learned by reading the change and the ledger.
@@ -371,9 +396,9 @@ pub fn step(state: Option<State>, input: Input, now: Millis) -> Result<Step<Stat
             publish(&request, finish::document(&request, *reviewing, Some(*opinion), started_at, now))
         }
         (Phase::Publishing(publishing), Input::Published(publication)) => {
-            let document = Document { publication: Some(*publication), ..publishing.document };
-            (Phase::Done(Box::new(document)), Vec::new())
+            (pull::published(*publishing, *publication), Vec::new())
         }
+        (Phase::Publishing(_), Input::Superseded { document }) => (pull::standing(document), Vec::new()),
         (Phase::Declining { reason, end }, Input::Published(publication)) => {
             (end.phase(pull::with_shortfall(reason, &publication)), Vec::new())
         }
@@ -450,11 +475,12 @@ fn plan(request: &Request, mut change: ChangeRead, started_at: Millis, now: Mill
     let resolution = resolve(request.mode, last, &base, &head, &request.fingerprint);
     let (mode, since, widened) = match resolution {
         Resolution::Noop { head } => {
-            if let Some(publishing) = pull::restated(&change) {
+            if let Some(publishing) = pull::restated(request, &change) {
                 return publish(request, publishing);
             }
-            let last_run = change.last.map(|last| last.run).unwrap_or_else(|| request.run.clone());
-            return (Phase::Noop { head, last_run }, Vec::new());
+            let last_run = change.last.as_ref().map_or_else(|| request.run.clone(), |last| last.run.clone());
+            let document = change.last.and_then(|last| last.document);
+            return (Phase::Noop { head, last_run, document }, Vec::new());
         }
         Resolution::Full { widened } => (Mode::Full, None, widened),
         Resolution::Incremental { since } => (Mode::Incremental, Some(since), None),
@@ -472,6 +498,7 @@ fn plan(request: &Request, mut change: ChangeRead, started_at: Millis, now: Mill
     let since_base = change.last.as_ref().filter(|_| since.is_some()).map(|last| last.review.base.clone());
     let iteration = change.last.as_ref().map_or(0, |last| last.iteration) + 1;
     let history = change.last.as_ref().map(|last| last.history.clone()).unwrap_or_default();
+    let built_on = change.last.as_ref().map(|last| last.run.clone());
     // What was said on a pull request stays said until it is verified, also where everything is looked at anew (PR-11).
     let keeps = mode == Mode::Incremental || request.pull.is_some();
     let build_on = change.last.filter(|_| keeps).map(|last| last.followed(&mut change.ids));
@@ -509,6 +536,7 @@ fn plan(request: &Request, mut change: ChangeRead, started_at: Millis, now: Mill
         prior_clean: clean,
         ids: change.ids,
         iteration,
+        built_on,
         dismissals: change.dismissals,
         objections: change.pull.map(|pull| pull.objections).unwrap_or_default(),
         history,

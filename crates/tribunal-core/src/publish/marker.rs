@@ -23,15 +23,23 @@ use serde::{Deserialize, Serialize};
 use sha2::Sha256;
 use std::fmt;
 
-const OPENING: &str = "<!-- tribunal:1 ";
+pub(super) const OPENING: &str = "<!-- tribunal:1 ";
 const CLOSING: &str = " -->";
 
 /// What a comment of ours is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "kebab-case")]
 pub enum Mark {
-    /// The one summary. `memory` is the hash of what it carries for the next review.
-    Sticky { head: Sha, run: RunId, memory: Option<String> },
+    /// The one summary. `memory` is the hash of what it carries for the next review, `text` that of what people read in it.
+    Sticky {
+        head: Sha,
+        run: RunId,
+        memory: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        text: Option<String>,
+    },
+    /// A run is about to post what may be posted only once. The earliest live claim decides which one does.
+    Claim { head: Sha, run: RunId, nonce: String },
     /// An inline comment on a finding, and what kind of claim it makes: the loops read it from here and not from the words (PR-125).
     Finding {
         key: FindingKey,
@@ -42,8 +50,15 @@ pub enum Mark {
     },
     /// An answer in a finding's thread.
     Answer { id: FindingId, says: Says, head: Sha },
-    /// The body of a review that carries inline comments.
-    Review { head: Sha, run: RunId },
+    /// The body of a review that carries inline comments: which findings, and which comment is or becomes the summary.
+    Review {
+        head: Sha,
+        run: RunId,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        findings: Vec<FindingKey>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        summary: Option<String>,
+    },
     /// An answer to somebody's item, and the word that it answers: what was said later is not answered by it.
     Reply { item: String, last_word: String, says: Disposition, head: Sha, run: RunId },
     /// On an issue: it was closed because these parts of it are done.

@@ -9,9 +9,9 @@ use crate::report::history::PastReview;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-const OPENING: &str = "<!-- tribunal:memory ";
+pub(super) const OPENING: &str = "<!-- tribunal:memory ";
 const CLOSING: &str = " -->";
 /// Nothing that we wrote unpacks to more.
 const MAX_UNPACKED: usize = 16 * 1024 * 1024;
@@ -23,9 +23,19 @@ pub struct Memory {
     pub names: BTreeMap<FindingKey, FindingId>,
     pub iteration: u32,
     pub history: Vec<PastReview>,
+    /// Findings that should stand on a line and were never posted on one.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub unplaced: BTreeSet<FindingId>,
 }
 
 impl Memory {
+    /// Findings that were posted on their lines. A list of threads that lacks them is out of date, or somebody deleted them; either
+    /// way they are not posted again.
+    pub fn posted(&self) -> BTreeSet<FindingId> {
+        let findings = self.document.findings.iter().filter(|finding| finding.inline && finding.dismissed.is_none());
+        findings.map(|finding| finding.id).filter(|id| !self.unplaced.contains(id)).collect()
+    }
+
     pub fn ids(&self) -> IdBook {
         IdBook::from_names(self.names.clone())
     }
@@ -42,7 +52,8 @@ impl Memory {
             finding.also.clear();
             finding.details = None;
         }
-        Memory { iteration: document.iteration, history: document.history.clone(), document: kept, names }
+        let (iteration, history) = (document.iteration, document.history.clone());
+        Memory { iteration, history, document: kept, names, unplaced: BTreeSet::new() }
     }
 
     /// The hidden line and its hash; nothing when it would not fit.

@@ -1,19 +1,23 @@
 //! Publishing is reconciliation: what should stand on the pull request against what does, and the smallest set of writes between.
 //!
-//! It is asked again after every doubt (a lost answer, a killed process, another machine), and then finds less to do; so nothing is
-//! ever posted twice, and no write needs a retry. The order is part of the promise: inline comments, answers, the status, and the
-//! sticky last. A sticky that names a head therefore says that everything else for that head is there (PR-133).
+//! It is asked again after every doubt (a lost answer, a killed process, another machine), and then finds less to do. When to look
+//! again, and who may post, is [`super::attempt`]'s to say. The order is part of the promise: inline comments, answers, the status,
+//! and the sticky last. A sticky that names a head therefore says that everything else for that head is there (PR-133), so a finding
+//! that a sealed sticky says was posted is never posted again, whatever a list of threads shows.
 
 use super::anchor::{Shown, Spot};
+use super::claim::{Claim, by_age, claims};
+use super::doubles::{Sorted, empty_reviews, one_of_each};
 use super::drafts::Drafts;
 use super::inline::{Dialect, inline_body};
 use super::marker::{Mark, MarkerKey, ReadMark, Seal, read, seal};
+use super::memory::Memory;
 use super::status::{check_run, stands, status};
-use super::sticky::{Links, sticky_for};
+use super::sticky::{Links, is_intact, sticky_for, was_sticky};
 use super::threads::{OwnThread, own};
 use crate::combine::finding::Finding;
 use crate::findings::about::About;
-use crate::ids::{FindingId, FindingKey, Sha};
+use crate::ids::{FindingId, FindingKey, RunId, Sha};
 use crate::policy::publish::PublishPolicy;
 use crate::pull::capability::{Capabilities, Capability};
 use crate::pull::facts::{Account, Check, Pull, PullState};
@@ -34,6 +38,10 @@ pub struct Desired<'a> {
     pub policy: PublishPolicy,
     /// Findings that the forge would not put on their line.
     pub unplaced: &'a BTreeSet<FindingId>,
+    /// The review that this one goes on from. If the pull request shows yet another one, this one does not know of its findings.
+    pub built_on: Option<&'a RunId>,
+    /// The review stands as it was posted; only what is amiss on the pull request is put right.
+    pub is_restated: bool,
 }
 
 /// What stands there now.
@@ -55,9 +63,21 @@ pub enum Write {
     DeletePending {
         review: String,
     },
-    /// The same finding, posted by two of us at once.
+    /// The same finding or the same answer, posted by two of us at once.
     DeleteInline {
         comment: String,
+    },
+    /// A review of ours whose comments are all gone.
+    DeleteReview {
+        review: String,
+    },
+    /// A comment that says who is going to post; it becomes the summary where there is none.
+    Claim {
+        body: String,
+    },
+    /// A claim that is over.
+    Withdraw {
+        id: String,
     },
     Review {
         review: NewReview,
@@ -81,9 +101,6 @@ pub enum Write {
         sha: Sha,
         run: NewCheckRun,
     },
-    CreateSticky {
-        body: String,
-    },
     EditSticky {
         id: String,
         body: String,
@@ -93,11 +110,25 @@ pub enum Write {
     },
 }
 
-/// What to do next. After `look_again` the rest depends on what the forge made of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Next {
-    pub writes: Vec<Write>,
-    pub look_again: bool,
+impl Write {
+    /// What is removed, where something is.
+    pub fn removes(&self) -> Option<&str> {
+        match self {
+            Write::DeletePending { review: id }
+            | Write::DeleteInline { comment: id }
+            | Write::DeleteReview { review: id }
+            | Write::Withdraw { id }
+            | Write::DeleteSticky { id } => Some(id),
+            Write::Claim { .. }
+            | Write::Review { .. }
+            | Write::Answer { .. }
+            | Write::Resolve { .. }
+            | Write::Unresolve { .. }
+            | Write::Status { .. }
+            | Write::CheckRun { .. }
+            | Write::EditSticky { .. } => None,
+        }
+    }
 }
 
 /// Why nothing may be posted.
@@ -108,42 +139,170 @@ pub enum Stop {
     ForeignDraft,
 }
 
-pub fn reconcile(desired: &Desired<'_>, observed: &Observed) -> Result<Next, Stop> {
-    if observed.pull.state != PullState::Open {
-        return Err(Stop::Closed);
-    }
-    if observed.pull.head.sha != desired.document.head {
-        return Err(Stop::HeadMoved { to: observed.pull.head.sha.clone() });
-    }
-    let drafts = Drafts { reviews: &observed.reviews, drafted: &observed.drafted };
-    let pending = drafts.ours(desired.me, desired.case_id, desired.key)?;
-    let threads = own(&observed.threads, desired.me, desired.case_id, desired.key);
-    let mut writes: Vec<Write> = pending.into_iter().map(|review| Write::DeletePending { review }).collect();
-    let (kept, doubled) = first_of_each(threads);
-    writes.extend(doubled.into_iter().map(|comment| Write::DeleteInline { comment }));
-    if !desired.document.receipt.is_of_a_review() {
-        // PR-7: nobody has looked, so nothing is said; but the status must not stay green.
-        writes.extend(status_writes(desired, observed, ""));
-        return Ok(Next { writes, look_again: false });
-    }
-    if let Some(review) = missing_comments(desired, &kept) {
-        writes.push(review);
-        return Ok(Next { writes, look_again: true });
-    }
-    for thread in &kept {
-        writes.extend(answers(desired, thread));
-    }
-    let links = links(desired, &kept);
-    let body = sticky_for(desired.document, desired.names, &links, desired.capabilities.body_limit, |mark| {
-        seal(mark, desired.case_id, desired.key)
-    });
-    writes.extend(status_writes(desired, observed, &body));
-    writes.extend(sticky_writes(desired, observed, body));
-    Ok(Next { writes, look_again: false })
+/// What one look shows of our own.
+pub struct View<'a> {
+    /// Reviews of ours that were never submitted.
+    pub pending: Vec<String>,
+    pub threads: Sorted<'a>,
+    /// The summary, and copies of it.
+    pub sticky: Option<&'a Comment>,
+    pub twins: Vec<&'a Comment>,
+    /// What the summary says under a good seal.
+    pub memory: Option<Memory>,
+    /// Does the summary show the text that its mark was made for?
+    pub is_intact: bool,
+    pub claims: Vec<Claim<'a>>,
+    /// Findings that a sealed summary says were posted.
+    pub posted: BTreeSet<FindingId>,
 }
 
-/// The same pull request as if the review had been posted: what a dry run goes on from.
-pub fn assume_posted(observed: &mut Observed, review: &NewReview, me: &Account) {
+impl<'a> View<'a> {
+    pub fn of(desired: &Desired<'_>, observed: &'a Observed) -> Result<Self, Stop> {
+        if observed.pull.state != PullState::Open {
+            return Err(Stop::Closed);
+        }
+        if observed.pull.head.sha != desired.document.head {
+            return Err(Stop::HeadMoved { to: observed.pull.head.sha.clone() });
+        }
+        let (me, case_id, key) = (desired.me, desired.case_id, desired.key);
+        let drafts = Drafts { reviews: &observed.reviews, drafted: &observed.drafted };
+        let pending = drafts.ours(me, case_id, key)?;
+        let threads = one_of_each(own(&observed.threads, me, case_id, key));
+        let mut summaries = summaries(&observed.comments, &observed.reviews, me, case_id, key);
+        // Under a good seal before any other, and of those the newest (PR-136).
+        summaries.sort_by(|one, other| one.is_good.cmp(&other.is_good).then(by_age(&one.comment.id, &other.comment.id)));
+        let best = summaries.pop();
+        let memory = best.as_ref().and_then(|best| best.memory(case_id, key));
+        Ok(View {
+            pending,
+            threads,
+            sticky: best.as_ref().map(|best| best.comment),
+            is_intact: best.as_ref().is_some_and(|best| best.is_intact),
+            twins: summaries.into_iter().map(|twin| twin.comment).collect(),
+            posted: memory.as_ref().map(Memory::posted).unwrap_or_default(),
+            memory,
+            claims: claims(&observed.comments, me, case_id, key),
+        })
+    }
+
+    /// A summary stands there that this process cannot verify, without the comments that may have been posted along with it.
+    pub fn is_unverified(&self) -> bool {
+        self.sticky.is_some() && self.memory.is_none() && self.threads.kept.is_empty()
+    }
+
+    /// Is each of these findings shown that the review still has?
+    pub fn shows_all(&self, document: &Document, posted: &BTreeSet<FindingId>) -> bool {
+        let mut wanted = document.findings.iter().filter(|finding| posted.contains(&finding.id));
+        wanted.all(|finding| self.threads.kept.iter().any(|thread| thread.is_of(finding)))
+    }
+
+    /// Somebody may have deleted one; a list that shows none of them is out of date, or hollow.
+    pub fn shows_some(&self, document: &Document, posted: &BTreeSet<FindingId>) -> bool {
+        let wanted: Vec<&Finding> = document.findings.iter().filter(|finding| posted.contains(&finding.id)).collect();
+        wanted.is_empty() || wanted.iter().any(|finding| self.threads.kept.iter().any(|thread| thread.is_of(finding)))
+    }
+}
+
+/// What is left to do, in the order in which it is done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    /// Removes what is there twice. Two of us may do it at the same time.
+    pub tidy: Vec<Write>,
+    /// Reviews without comments. They go when two looks agree.
+    pub empty_reviews: BTreeSet<String>,
+    /// Posted at most once, so only by whoever holds the claim.
+    pub review: Option<Write>,
+    pub answers: Vec<Write>,
+    /// The pull request has no summary yet.
+    pub makes_sticky: bool,
+    pub status: Vec<Write>,
+    /// The summary's new text, unless it stands.
+    pub sticky: Option<String>,
+}
+
+impl Plan {
+    /// Resolving, the status and an edit of the summary come to the same however often they are done.
+    pub fn needs_claim(&self) -> bool {
+        let is_answer = |write: &Write| matches!(write, Write::Answer { .. });
+        self.review.is_some() || self.makes_sticky || self.answers.iter().any(is_answer)
+    }
+}
+
+/// What is missing. `posted` is what this process has posted and `claim` the comment that it holds.
+pub fn plan(
+    desired: &Desired<'_>,
+    observed: &Observed,
+    view: &View<'_>,
+    posted: &BTreeSet<FindingId>,
+    claim: Option<&str>,
+) -> Plan {
+    let (me, case_id, key) = (desired.me, desired.case_id, desired.key);
+    let kept = &view.threads.kept;
+    let mut tidy: Vec<Write> = view.pending.iter().cloned().map(|review| Write::DeletePending { review }).collect();
+    tidy.extend(view.threads.doubled.iter().cloned().map(|comment| Write::DeleteInline { comment }));
+    tidy.extend(view.twins.iter().map(|twin| Write::DeleteSticky { id: twin.id.clone() }));
+    let can_delete_reviews = desired.capabilities.can_delete_reviews();
+    let empty = |_| empty_reviews(&observed.reviews, &observed.threads, &view.threads, me, case_id, key);
+    let empty_reviews = can_delete_reviews.then_some(()).map(empty).unwrap_or_default();
+    if !desired.document.receipt.is_of_a_review() {
+        // PR-7: nobody has looked, so nothing is said; but the status must not stay green.
+        let status = status_writes(desired, observed, "");
+        return Plan { tidy, empty_reviews, review: None, answers: Vec::new(), makes_sticky: false, status, sticky: None };
+    }
+    let posted: BTreeSet<FindingId> = view.posted.union(posted).copied().collect();
+    let summary = view.sticky.map(|sticky| sticky.id.as_str()).or(claim);
+    let links = links(desired, kept, &posted);
+    let body =
+        sticky_for(desired.document, desired.names, &links, desired.capabilities.body_limit, |mark| seal(mark, case_id, key));
+    let stands = match view.sticky {
+        Some(sticky) if desired.is_restated => view.is_intact || is_same(&sticky.body, &body),
+        Some(sticky) => is_same(&sticky.body, &body),
+        None => false,
+    };
+    Plan {
+        tidy,
+        empty_reviews,
+        review: missing_comments(desired, kept, &posted, summary),
+        answers: kept.iter().flat_map(|thread| answers(desired, thread)).collect(),
+        makes_sticky: view.sticky.is_none(),
+        status: status_writes(desired, observed, &body),
+        sticky: (!stands).then_some(body),
+    }
+}
+
+fn is_same(one: &str, other: &str) -> bool {
+    one.trim_end() == other.trim_end()
+}
+
+/// The writes that end a publication, the summary last. `claim` is the comment that this process holds, `over` are claims to remove.
+pub fn closing(plan: &Plan, view: &View<'_>, claim: Option<&str>, over: Vec<String>) -> Vec<Write> {
+    let mut writes = plan.answers.clone();
+    writes.extend(plan.status.iter().cloned());
+    let target = view.sticky.map(|sticky| sticky.id.as_str()).or(claim);
+    if let (Some(id), Some(body)) = (target, &plan.sticky) {
+        writes.push(Write::EditSticky { id: id.to_owned(), body: body.clone() });
+    }
+    writes.extend(over.into_iter().filter(|id| Some(id.as_str()) != target).map(|id| Write::Withdraw { id }));
+    writes
+}
+
+/// The same pull request as if this had been written: what a dry run goes on from. The id of a comment that was created.
+pub fn assume_written(observed: &mut Observed, write: &Write, me: &Account) -> Option<String> {
+    match write {
+        Write::Claim { body } => {
+            let id = "to be posted".to_owned();
+            let (author, body, empty) = (me.clone(), body.clone(), String::new);
+            let comment = Comment { id: id.clone(), author, body, created_at: empty(), updated_at: empty(), url: empty() };
+            observed.comments.push(comment);
+            return Some(id);
+        }
+        Write::Review { review, .. } => assume_review(observed, review, me),
+        _ => {}
+    }
+    None
+}
+
+fn assume_review(observed: &mut Observed, review: &NewReview, me: &Account) {
     for (n, comment) in review.comments.iter().enumerate() {
         let id = format!("to be posted {n}");
         let first = ThreadComment {
@@ -169,32 +328,22 @@ pub fn assume_posted(observed: &mut Observed, review: &NewReview, me: &Account) 
     }
 }
 
-/// The oldest comment of each finding; later ones go, unless somebody has answered them.
-fn first_of_each(threads: Vec<OwnThread<'_>>) -> (Vec<OwnThread<'_>>, Vec<String>) {
-    let mut kept: Vec<OwnThread<'_>> = Vec::new();
-    let mut doubled = Vec::new();
-    for thread in threads {
-        let again = kept.iter().any(|known| known.key == thread.key);
-        let is_alone = thread.thread.comments.len() == 1;
-        let is_among_ours = thread.thread.first().is_some_and(|first| first.id != thread.comment.id) && !thread.has_others;
-        if again && (is_alone || is_among_ours) {
-            doubled.push(thread.comment.id.clone());
-        } else if !again {
-            kept.push(thread);
-        }
-    }
-    (kept, doubled)
-}
-
-/// One review with everything that has no thread yet.
-fn missing_comments(desired: &Desired<'_>, threads: &[OwnThread<'_>]) -> Option<Write> {
+/// One review with everything that has no thread yet and was not posted before.
+fn missing_comments(
+    desired: &Desired<'_>,
+    threads: &[OwnThread<'_>],
+    posted: &BTreeSet<FindingId>,
+    summary: Option<&str>,
+) -> Option<Write> {
     let dialect = Dialect::of(desired.capabilities);
     let mut findings = Vec::new();
     let mut comments = Vec::new();
+    let mut keys = Vec::new();
     for (finding, spot) in placed(desired) {
-        if threads.iter().any(|thread| thread.is_of(finding)) {
+        if posted.contains(&finding.id) || threads.iter().any(|thread| thread.is_of(finding)) {
             continue;
         }
+        keys.push(finding.key.clone());
         let (key, head) = (finding.key.clone(), desired.document.head.clone());
         let mark = Mark::Finding { key, id: finding.id, head, about: About::of(finding) };
         let can_range = desired.capabilities.can(Capability::MultiLine);
@@ -212,7 +361,8 @@ fn missing_comments(desired: &Desired<'_>, threads: &[OwnThread<'_>]) -> Option<
         return None;
     }
     let document = desired.document;
-    let mark = Mark::Review { head: document.head.clone(), run: document.receipt.run.clone() };
+    let (head, run) = (document.head.clone(), document.receipt.run.clone());
+    let mark = Mark::Review { head, run, findings: keys, summary: summary.map(str::to_owned) };
     let (count, noun) = (comments.len(), if comments.len() == 1 { "finding" } else { "findings" });
     let body = format!(
         "Tribunal left {count} {noun} on the lines they speak of; the summary comment holds the whole review.\n\n{}",
@@ -249,14 +399,18 @@ fn answers(desired: &Desired<'_>, own: &OwnThread<'_>) -> Vec<Write> {
     writes
 }
 
-fn links(desired: &Desired<'_>, threads: &[OwnThread<'_>]) -> Links {
+fn links(desired: &Desired<'_>, threads: &[OwnThread<'_>], posted: &BTreeSet<FindingId>) -> Links {
     let mut links = Links::default();
     for finding in &desired.document.findings {
         let thread = threads.iter().find(|thread| thread.is_of(finding));
         if let Some(url) = thread.map(|thread| thread.comment.url.clone()) {
             links.urls.insert(finding.id, url);
         } else if finding.inline && finding.dismissed.is_none() {
+            // One that was posted and is not shown is written out too: nothing is lost, and nothing is posted again.
             links.without_line.insert(finding.id);
+            if !posted.contains(&finding.id) {
+                links.unplaced.insert(finding.id);
+            }
         }
         let closed_by = thread
             .filter(|thread| thread.thread.resolved)
@@ -291,19 +445,57 @@ pub fn stickies<'a>(comments: &'a [Comment], me: &Account, case_id: &str, key: &
     comments.iter().filter(|comment| comment.author.is(me)).filter_map(marked).collect()
 }
 
-fn sticky_writes(desired: &Desired<'_>, observed: &Observed, body: String) -> Vec<Write> {
-    let mut found = stickies(&observed.comments, desired.me, desired.case_id, desired.key);
-    let Some((newest, _)) = found.pop() else { return vec![Write::CreateSticky { body }] };
-    // A copy whose seal does not open may hold a person's edits; it is left alone.
-    let mut writes: Vec<Write> = found
-        .into_iter()
-        .filter(|(_, read)| read.seal == Seal::Good)
-        .map(|(comment, _)| Write::DeleteSticky { id: comment.id.clone() })
-        .collect();
-    if newest.body.trim_end() != body.trim_end() {
-        writes.push(Write::EditSticky { id: newest.id.clone(), body });
+/// The review that a pull request shows in a sealed summary.
+pub fn remembered(comments: &[Comment], me: &Account, case_id: &str, key: &MarkerKey) -> Option<Memory> {
+    let good = |(_, read): &(&Comment, ReadMark)| read.seal == Seal::Good;
+    let mut found: Vec<_> = stickies(comments, me, case_id, key).into_iter().filter(good).collect();
+    found.sort_by(|(one, _), (other, _)| by_age(&one.id, &other.id));
+    let (comment, _) = found.pop()?;
+    Summary { comment, is_good: true, is_intact: true }.memory(case_id, key)
+}
+
+/// A comment of ours that is a summary, or was one before somebody edited it.
+struct Summary<'a> {
+    comment: &'a Comment,
+    is_good: bool,
+    is_intact: bool,
+}
+
+impl Summary<'_> {
+    fn memory(&self, case_id: &str, key: &MarkerKey) -> Option<Memory> {
+        match read(&self.comment.body, case_id, key)? {
+            ReadMark { mark: Mark::Sticky { memory: Some(hash), .. }, seal: Seal::Good } => {
+                Memory::unpack(&self.comment.body, &hash)
+            }
+            _ => None,
+        }
     }
-    writes
+}
+
+/// Everybody with write access can edit a comment of ours while it keeps our name. One that was a summary stays ours to put right or
+/// to remove: by its mark, by what else of a summary is left in it, or because a sealed review of ours names it.
+fn summaries<'a>(comments: &'a [Comment], reviews: &[Review], me: &Account, case_id: &str, key: &MarkerKey) -> Vec<Summary<'a>> {
+    let named: BTreeSet<String> = reviews
+        .iter()
+        .filter(|review| review.author.is(me))
+        .filter_map(|review| match read(&review.body, case_id, key)? {
+            ReadMark { mark: Mark::Review { summary, .. }, seal: Seal::Good } => summary,
+            _ => None,
+        })
+        .collect();
+    let summary = |comment: &'a Comment| match read(&comment.body, case_id, key) {
+        Some(ReadMark { mark: Mark::Sticky { text, memory, .. }, seal }) => {
+            let is_good = seal == Seal::Good;
+            let is_intact = is_good && is_intact(&comment.body, text.as_deref(), memory.as_deref());
+            Some(Summary { comment, is_good, is_intact })
+        }
+        Some(_) => None,
+        None => {
+            let was_ours = was_sticky(&comment.body) || named.contains(&comment.id);
+            was_ours.then_some(Summary { comment, is_good: false, is_intact: false })
+        }
+    };
+    comments.iter().filter(|comment| comment.author.is(me)).filter_map(summary).collect()
 }
 
 #[cfg(test)]

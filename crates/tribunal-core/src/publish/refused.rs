@@ -13,6 +13,8 @@ pub enum Then {
         findings: Vec<FindingId>,
         shortfall: String,
     },
+    /// What was to be removed is not there any more.
+    Gone,
     /// The rest is worth posting without it.
     GoOn {
         shortfall: String,
@@ -39,6 +41,13 @@ pub fn after_fault(write: &Write, fault: &ForgeFault) -> Then {
         (Write::Status { .. } | Write::CheckRun { .. }, _) if !fault.may_pass() => {
             Then::GoOnAndFail { shortfall: format!("no status: {fault}") }
         }
+        // Somebody was quicker.
+        (
+            Write::DeleteInline { .. } | Write::DeleteReview { .. } | Write::DeleteSticky { .. } | Write::Withdraw { .. },
+            ForgeFault::NotFound { .. },
+        ) => Then::Gone,
+        // A claim lapses, and an empty review says nothing.
+        (Write::Withdraw { .. } | Write::DeleteReview { .. }, _) => Then::GoOn { shortfall: fault.to_string() },
         (
             Write::Answer { .. }
             | Write::Resolve { .. }
@@ -71,11 +80,12 @@ mod tests {
     fn a_fault_has_one_consequence() {
         let doubt = ForgeFault::Uncertain { host: "h".into(), message: "cut off".into() };
         let gone = ForgeFault::NotFound { host: "h".into(), what: "the commit".into() };
-        let create = Write::CreateSticky { body: "b".into() };
+        let create = Write::Claim { body: "b".into() };
         assert_eq!(after_fault(&create, &doubt), Then::LookAgain);
         assert_eq!(after_fault(&create, &refused()), Then::Stop);
         assert!(matches!(after_fault(&status(), &refused()), Then::GoOnAndFail { .. }));
         assert!(matches!(after_fault(&status(), &gone), Then::GoOn { .. }));
         assert!(matches!(after_fault(&Write::DeleteSticky { id: "1".into() }, &refused()), Then::GoOn { .. }));
+        assert_eq!(after_fault(&Write::Withdraw { id: "1".into() }, &gone), Then::Gone);
     }
 }

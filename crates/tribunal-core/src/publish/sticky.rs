@@ -5,6 +5,7 @@ use super::marker::Mark;
 use super::memory::Memory;
 use crate::combine::finding::Finding;
 use crate::combine::verdict::Verdict;
+use crate::findings::key::sha256_hex;
 use crate::findings::scale::Priority;
 use crate::ids::{FindingId, FindingKey};
 use crate::library::hint::Hint;
@@ -17,6 +18,8 @@ pub struct Links {
     pub urls: BTreeMap<FindingId, String>,
     /// Should stand on a line, and the forge has none for them; written out in full here instead.
     pub without_line: BTreeSet<FindingId>,
+    /// Of those, the ones that were never posted on a line.
+    pub unplaced: BTreeSet<FindingId>,
     /// Threads that a person closed while the finding is still there.
     pub resolved_by: BTreeMap<FindingId, String>,
 }
@@ -26,6 +29,9 @@ pub fn sticky(document: &Document) -> String {
     parts(document, &Links::default(), usize::MAX).into_iter().map(|part| part.text).collect::<Vec<_>>().join("\n\n") + "\n"
 }
 
+/// The first line of every summary.
+pub const FIRST_LINE: &str = "<!-- pr-review:sticky -->";
+
 /// The body for a pull request: within the forge's limit, with what the next review needs, and with the mark in its last line.
 pub fn sticky_for(
     document: &Document,
@@ -34,15 +40,50 @@ pub fn sticky_for(
     limit: usize,
     seal: impl Fn(&Mark) -> String,
 ) -> String {
-    let mark =
-        |memory: Option<String>| seal(&Mark::Sticky { head: document.head.clone(), run: document.receipt.run.clone(), memory });
-    // A mark with a hash is as long as any mark gets.
-    let room = limit.saturating_sub(mark(Some("0".repeat(64))).len() + 8);
+    let mark = |memory: Option<String>, text: String| {
+        seal(&Mark::Sticky { head: document.head.clone(), run: document.receipt.run.clone(), memory, text: Some(text) })
+    };
+    // A mark with two hashes is as long as any mark gets.
+    let room = limit.saturating_sub(mark(Some("0".repeat(64)), "0".repeat(64)).len() + 8);
     let text = fitted(document, links, room);
-    match Memory::of(document, names.clone()).pack(room.saturating_sub(text.len())) {
-        Some(packed) => format!("{text}\n\n{}\n{}\n", packed.line, mark(Some(packed.hash))),
-        None => format!("{text}\n\n{}\n", mark(None)),
+    let hash = text_hash(&text);
+    let memory = Memory { unplaced: links.unplaced.clone(), ..Memory::of(document, names.clone()) };
+    match memory.pack(room.saturating_sub(text.len())) {
+        Some(packed) => format!("{text}\n\n{}\n{}\n", packed.line, mark(Some(packed.hash), hash)),
+        None => format!("{text}\n\n{}\n", mark(None, hash)),
     }
+}
+
+/// What a claim says while the review is being posted: the summary as far as it is known, without anything that a reader could take
+/// for a finished one. Subscribers are notified of this text; the summary takes its place.
+pub fn claim_text(document: &Document, limit: usize) -> String {
+    let room = limit.saturating_sub(1_000);
+    let text = fitted(document, &Links::default(), room);
+    // The hidden lines name a head as reviewed, which is not so yet.
+    let shown: Vec<&str> = text.lines().skip_while(|line| line.starts_with("<!-- pr-review:") || line.is_empty()).collect();
+    format!("> ⏳ Tribunal is posting this review.\n\n{}", shown.join("\n"))
+}
+
+/// Is the text of a summary what its mark says? A mark of an earlier release does not say, and then it is. Exactly two lines are no
+/// part of the text: the mark, and the memory that the mark names.
+pub fn is_intact(body: &str, text: Option<&str>, memory: Option<&str>) -> bool {
+    let Some(wanted) = text else { return true };
+    let mut lines: Vec<&str> = body.trim_end().lines().collect();
+    lines.pop();
+    if memory.is_some_and(|hash| lines.last().is_some_and(|line| sha256_hex(line.trim().as_bytes()) == hash)) {
+        lines.pop();
+    }
+    text_hash(&lines.join("\n")) == wanted
+}
+
+/// Forges differ in how they keep line breaks and the white space at the ends.
+fn text_hash(text: &str) -> String {
+    sha256_hex(text.replace('\r', "").trim().as_bytes())
+}
+
+/// Was this once a summary of ours? Whoever edits one may take its mark away; a quotation of it has other lines.
+pub fn was_sticky(body: &str) -> bool {
+    body.lines().map(str::trim_end).any(|line| line == FIRST_LINE || line.starts_with(super::memory::OPENING))
 }
 
 /// A part of the sticky, and how soon it goes when there is no room; 0 stays.
@@ -86,7 +127,7 @@ fn fitted(document: &Document, links: &Links, room: usize) -> String {
 fn parts(document: &Document, links: &Links, listed: usize) -> Vec<Part> {
     let status = document.tier.wording().split_once(' ').map_or("", |(_, words)| words);
     let mut parts = vec![Part::must(format!(
-        "<!-- pr-review:sticky -->\n<!-- pr-review:sha={} -->\n<!-- pr-review:version=2 -->\n<!-- pr-review:status={status} -->",
+        "{FIRST_LINE}\n<!-- pr-review:sha={} -->\n<!-- pr-review:version=2 -->\n<!-- pr-review:status={status} -->",
         document.head
     ))];
     parts.push(Part::must("> 🤖 Automated review by Tribunal. People decide.".to_owned()));

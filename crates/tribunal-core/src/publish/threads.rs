@@ -5,10 +5,10 @@
 //! has resolved or joined is theirs.
 
 use super::markdown::inert;
-use super::marker::{Mark, MarkerKey, ReadMark, Says, Seal, read};
+use super::marker::{Disposition, Mark, MarkerKey, ReadMark, Says, Seal, read};
 use crate::combine::finding::Finding;
 use crate::findings::report::Verification;
-use crate::ids::{FindingId, FindingKey};
+use crate::ids::{FindingId, FindingKey, Sha};
 use crate::policy::publish::ResolveRule;
 use crate::pull::facts::Account;
 use crate::pull::talk::{Thread, ThreadComment};
@@ -24,11 +24,34 @@ pub struct OwnThread<'a> {
     pub others_here: Vec<FindingKey>,
     pub key: FindingKey,
     pub id: FindingId,
+    /// The head that it was posted for.
+    pub head: Sha,
     pub seal: Seal,
     /// Our last answer in it.
     pub said: Option<Says>,
+    /// Every answer of ours about it, in order.
+    pub answers: Vec<OwnAnswer>,
     /// Somebody else has written in it.
     pub has_others: bool,
+}
+
+/// Something of ours that says what became of a finding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnAnswer {
+    pub comment: String,
+    pub says: Says,
+    pub head: Sha,
+    pub seal: Seal,
+    pub by: AnswerSource,
+    /// How many comments of the thread stand before it.
+    pub position: usize,
+}
+
+/// A review has looked; a fixer says what it has done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AnswerSource {
+    Review,
+    Fixer,
 }
 
 /// What to do in a thread.
@@ -54,19 +77,30 @@ fn own_findings<'a>(thread: &'a Thread, me: &Account, case_id: &str, marker_key:
     let has_others = marks.iter().any(Option::is_none);
     let mut found: Vec<OwnThread<'a>> = Vec::new();
     for (comment, mark) in thread.comments.iter().zip(&marks) {
-        let Some(ReadMark { mark: Mark::Finding { key, id, .. }, seal }) = mark else { continue };
-        let mut answers = marks.iter().flatten().filter_map(|mark| match &mark.mark {
-            Mark::Answer { id: of, says, .. } if of == id => Some(*says),
-            _ => None,
-        });
-        let (key, id, seal, said) = (key.clone(), *id, *seal, answers.next_back());
-        found.push(OwnThread { thread, comment, others_here: Vec::new(), key, id, seal, said, has_others });
+        let Some(ReadMark { mark: Mark::Finding { key, id, head, .. }, seal }) = mark else { continue };
+        let answers = answers_of(*id, thread, &marks);
+        let (key, head, seal, said) = (key.clone(), head.clone(), *seal, answers.last().map(|answer| answer.says));
+        found.push(OwnThread { thread, comment, others_here: Vec::new(), key, id: *id, head, seal, said, answers, has_others });
     }
     let keys: Vec<FindingKey> = found.iter().map(|own| own.key.clone()).collect();
     for own in &mut found {
         own.others_here = keys.iter().filter(|key| **key != own.key).cloned().collect();
     }
     found
+}
+
+/// A fixer's `Fixed in …` answers everything in the thread, as an answer of a review does for its finding: either is said once.
+fn answers_of(id: FindingId, thread: &Thread, marks: &[Option<ReadMark>]) -> Vec<OwnAnswer> {
+    let answer = |(position, (comment, read)): (usize, (&ThreadComment, &Option<ReadMark>))| {
+        let ReadMark { mark, seal } = read.as_ref()?;
+        let (says, head, by) = match mark {
+            Mark::Answer { id: of, says, head } if *of == id => (*says, head, AnswerSource::Review),
+            Mark::Reply { says: Disposition::Fixed, head, .. } if *seal == Seal::Good => (Says::Fixed, head, AnswerSource::Fixer),
+            _ => return None,
+        };
+        Some(OwnAnswer { comment: comment.id.clone(), says, head: head.clone(), seal: *seal, by, position })
+    };
+    thread.comments.iter().zip(marks).enumerate().filter_map(answer).collect()
 }
 
 impl OwnThread<'_> {
@@ -107,6 +141,10 @@ impl OwnThread<'_> {
             .find(|prior| prior.prior_id == self.id && prior.verification == Verification::Yes && self.seal == Seal::Good);
         let resolve = |is_fixed: bool| self.resolve(is_fixed && self.may_resolve(rule, false) && self.is_last_here(document));
         match (verified, self.said) {
+            // A fixer said so, and no review has looked at it.
+            (None, Some(Says::Fixed)) if self.answers.last().is_some_and(|answer| answer.by == AnswerSource::Fixer) => {
+                Answer::NOTHING
+            }
             // Said before; only the thread's bit may still be missing.
             (_, Some(Says::Fixed)) => Answer { says: None, resolve: resolve(true) },
             (Some(prior), _) => {

@@ -116,4 +116,12 @@ impl Capabilities {
     pub fn can(&self, capability: Capability) -> bool {
         self.can.contains(&capability)
     }
+
+    /// Can a submitted review be removed? GitHub removes only drafts.
+    pub fn can_delete_reviews(&self) -> bool {
+        match self.kind {
+            ForgeKind::GitHub | ForgeKind::Local => false,
+            ForgeKind::GitLab | ForgeKind::Gitea | ForgeKind::Forgejo => true,
+        }
+    }
 }

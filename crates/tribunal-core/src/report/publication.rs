@@ -1,6 +1,6 @@
 //! What was posted of a review, and where.
 
-use crate::ids::{FindingId, Sha};
+use crate::ids::{FindingId, RunId, Sha};
 use crate::publish::reconcile::Write;
 use crate::pull::facts::CheckState;
 use crate::pull::place::Place;
@@ -52,6 +52,8 @@ pub enum PublicationEnd {
     Closed,
     /// Under the same account somebody is writing a review by hand, which ours would sweep along.
     ForeignDraft,
+    /// Another run has posted a review meanwhile that this one does not build on; nothing was posted over it.
+    Overtaken { run: RunId },
     /// The forge or its credentials failed; the same command goes on from there.
     Failed { reason: String, may_pass: bool },
 }

@@ -8,9 +8,9 @@ use tribunal_core::combine::dismissal::{Dismissal, objection, weigh, words};
 use tribunal_core::feedback::right::Permissions;
 use tribunal_core::ids::Sha;
 use tribunal_core::procedure::review::pull::{PullRead, PullRun};
-use tribunal_core::publish::marker::{Mark, MarkerKey, Seal};
+use tribunal_core::publish::marker::{MarkerKey, Seal};
 use tribunal_core::publish::memory::Memory;
-use tribunal_core::publish::reconcile::stickies;
+use tribunal_core::publish::reconcile::{remembered, stickies};
 use tribunal_core::publish::status::{stands, status};
 use tribunal_core::publish::threads::own;
 use tribunal_core::pull::facts::{Account, Permission};
@@ -40,10 +40,7 @@ impl OnForge {
         let (me, comments, checks) =
             tokio::try_join!(self.forge.identity(), self.forge.comments(number), self.forge.checks(head))?;
         let sticky = stickies(&comments, &me, &case_id, &self.key).pop();
-        let memory = sticky.as_ref().and_then(|(comment, read)| match &read.mark {
-            Mark::Sticky { memory: Some(hash), .. } if read.seal == Seal::Good => Memory::unpack(&comment.body, hash),
-            _ => None,
-        });
+        let memory = remembered(&comments, &me, &case_id, &self.key);
         // Threads cost more to read than anything else, and say nothing new while nobody has spoken.
         let is_quiet = sticky.as_ref().is_some_and(|(comment, _)| comment.is_last_event(&pull.updated_at));
         let threads = if memory.is_some() && is_quiet { Vec::new() } else { self.forge.threads(number).await? };

@@ -1,5 +1,5 @@
-//! Posting: look, ask the core what is missing, write it, and look again after every doubt. What to write, in which order, and when to
-//! stop is [`reconcile`]'s to say.
+//! Posting: look, ask the core what is next, do it, and report what became of it. What to write, in which order, who may, and when to
+//! stop is [`Attempt`]'s to say.
 
 use super::on_forge::OnForge;
 use super::{Effects, blocking};
@@ -10,7 +10,8 @@ use std::time::Duration;
 use tribunal_core::ids::{FindingId, Sha};
 use tribunal_core::procedure::review::{Input, Phase, Publishing, State};
 use tribunal_core::publish::anchor::Shown;
-use tribunal_core::publish::reconcile::{Desired, Next, Observed, Stop, Write, assume_posted, reconcile};
+use tribunal_core::publish::attempt::{Attempt, Ending, Turn, Written};
+use tribunal_core::publish::reconcile::{Desired, Observed, Stop, Write, assume_written};
 use tribunal_core::publish::refused::{Then, after_fault};
 use tribunal_core::publish::status::not_run;
 use tribunal_core::pull::capability::{Capabilities, Capability};
@@ -19,17 +20,26 @@ use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::pull::talk::ReviewState;
 use tribunal_core::report::publication::{Publication, PublicationEnd};
 
-/// After so many looks something is wrong that looking does not mend.
-const MAX_LOOKS: u32 = 6;
-
 /// One attempt to publish, and what it has learned.
 struct Posting<'a> {
     on: &'a OnForge,
     number: u64,
     publication: Publication,
+    attempt: Attempt,
     unplaced: BTreeSet<FindingId>,
+    /// What could not be known, or was refused, last.
+    doubt: Option<ForgeFault>,
     /// Without it the rest was still posted.
     status_fault: Option<ForgeFault>,
+}
+
+/// A write that was taken.
+#[derive(Default)]
+struct Taken {
+    /// Of a comment that was created.
+    id: Option<String>,
+    /// Findings that the forge would not put on their line.
+    refused: Vec<FindingId>,
 }
 
 impl Effects {
@@ -43,16 +53,30 @@ impl Effects {
             on,
             number: pull.subject.place.number,
             publication: Publication::default(),
+            attempt: Attempt::new(crate::nonce()),
             unplaced: BTreeSet::new(),
+            doubt: None,
             status_fault: None,
         };
         let looking = posting.observe(&publishing.document.head);
         let (capabilities, me, observed) = tokio::try_join!(on.forge.capabilities(), on.forge.identity(), looking)?;
         let desired = Said { publishing, case_id, capabilities: &capabilities, me: &me, shown: &shown, state: &state };
-        posting.run(&desired, observed).await?;
+        let ended = posting.run(&desired, observed).await;
+        posting.give_back(ended.as_ref().ok()).await;
+        let end = match ended? {
+            Ending::Published => PublicationEnd::Published,
+            Ending::Stopped(Stop::HeadMoved { to }) => PublicationEnd::HeadMoved { to },
+            Ending::Stopped(Stop::Closed) => PublicationEnd::Closed,
+            Ending::Stopped(Stop::ForeignDraft) => PublicationEnd::ForeignDraft,
+            Ending::Overtaken { run } => PublicationEnd::Overtaken { run },
+            Ending::Standing(memory) => return Ok(Input::Superseded { document: Box::new(memory.document) }),
+            // The run stays as it is: the same command finds the other's result, or posts its own.
+            Ending::Busy { run } => return Err(EngineError::PostedElsewhere { run: run.to_string() }),
+            Ending::Hidden => return Err(posting.hidden(&on.forge.project().origin)),
+        };
         match posting.status_fault {
             Some(fault) => Err(fault.into()),
-            None => Ok(Input::Published(Box::new(posting.publication))),
+            None => Ok(Input::Published(Box::new(Publication { end, ..posting.publication }))),
         }
     }
 
@@ -100,34 +124,39 @@ struct Said<'a> {
 }
 
 impl Posting<'_> {
-    async fn run(&mut self, said: &Said<'_>, mut observed: Observed) -> Result<(), EngineError> {
-        let mut doubt = None;
-        for look in 1..=MAX_LOOKS {
-            let next = match self.next(said, &observed) {
-                Ok(next) => next,
-                Err(stop) => {
-                    self.publication.end = ended(stop);
-                    return Ok(());
+    async fn run(&mut self, said: &Said<'_>, mut observed: Observed) -> Result<Ending, EngineError> {
+        loop {
+            match self.next(said, &observed) {
+                Turn::End(ending) => return Ok(self.ended(ending)),
+                Turn::Pause(_) if self.on.dry => continue,
+                Turn::Pause(millis) => tokio::time::sleep(Duration::from_millis(millis)).await,
+                Turn::Write { writes, last } if self.on.dry => {
+                    self.assume(said, &mut observed, writes);
+                    match last {
+                        true => return Ok(self.ended(Ending::Published)),
+                        false => continue,
+                    }
                 }
-            };
-            if self.on.dry {
-                self.publication.planned = self.all(said, &mut observed, next);
-                return Ok(());
-            }
-            doubt = self.write_all(next.writes).await?;
-            if doubt.is_none() && !next.look_again {
-                self.publication.unplaced = self.unplaced.iter().copied().collect();
-                return Ok(());
-            }
-            if doubt.is_some() {
-                tokio::time::sleep(Duration::from_millis(250 << look)).await;
+                Turn::Write { writes, last } => {
+                    let is_sure = self.write_all(writes).await?;
+                    if is_sure && last {
+                        return Ok(self.ended(Ending::Published));
+                    }
+                    if !is_sure {
+                        tokio::time::sleep(Duration::from_millis(500)).await;
+                    }
+                }
             }
             observed = self.observe(&said.publishing.document.head).await?;
         }
-        Err(doubt.map_or_else(|| missing("publishing did not come to an end"), EngineError::from))
     }
 
-    fn next(&self, said: &Said<'_>, observed: &Observed) -> Result<Next, Stop> {
+    fn ended(&mut self, ending: Ending) -> Ending {
+        self.publication.unplaced = self.unplaced.iter().copied().collect();
+        ending
+    }
+
+    fn next(&mut self, said: &Said<'_>, observed: &Observed) -> Turn {
         let desired = Desired {
             document: &said.publishing.document,
             names: &said.publishing.names,
@@ -138,28 +167,39 @@ impl Posting<'_> {
             shown: said.shown,
             policy: said.state.request.policy.publish,
             unplaced: &self.unplaced,
+            built_on: said.publishing.built_on.as_ref(),
+            is_restated: said.publishing.is_restated,
         };
-        reconcile(&desired, observed)
+        self.attempt.next(&desired, observed, crate::now())
     }
 
     /// Everything that would be written, for a dry run.
-    fn all(&self, said: &Said<'_>, observed: &mut Observed, next: Next) -> Vec<Write> {
-        let mut writes = next.writes;
-        if next.look_again {
-            for write in &writes {
-                if let Write::Review { review, .. } = write {
-                    assume_posted(observed, review, said.me);
-                }
-            }
-            writes.extend(self.next(said, observed).map(|rest| rest.writes).unwrap_or_default());
+    fn assume(&mut self, said: &Said<'_>, observed: &mut Observed, writes: Vec<Write>) {
+        for write in &writes {
+            let id = assume_written(observed, write, said.me);
+            self.attempt.wrote(write, &Written::Done { id: id.as_deref(), refused: &[] });
         }
-        writes
+        self.publication.planned.extend(writes);
     }
 
+    /// Whoever stops early is in nobody's way. What cannot be removed now lapses by itself.
+    async fn give_back(&mut self, ending: Option<&Ending>) {
+        if let Some(id) = self.attempt.open_claim(ending).filter(|_| !self.on.dry) {
+            let _ = self.on.forge.delete_comment(self.number, id).await;
+        }
+    }
+
+    fn hidden(self, origin: &str) -> EngineError {
+        let message = "it does not show what was posted; nothing is posted again".to_owned();
+        self.doubt.unwrap_or_else(|| ForgeFault::Hollow { host: origin.to_owned(), message }).into()
+    }
+
+    /// The comments first: whoever is the first to claim there sees, in all that is read afterwards, what those before it posted.
     async fn observe(&self, head: &Sha) -> Result<Observed, ForgeFault> {
         let (forge, number) = (&self.on.forge, self.number);
-        let (pull, comments, (reviews, threads), checks) =
-            tokio::try_join!(forge.pull(number), forge.comments(number), forge.reviews_and_threads(number), forge.checks(head))?;
+        let comments = forge.comments(number).await?;
+        let (pull, (reviews, threads), checks) =
+            tokio::try_join!(forge.pull(number), forge.reviews_and_threads(number), forge.checks(head))?;
         let me = forge.identity().await?;
         let mut drafted = BTreeMap::new();
         for review in reviews.iter().filter(|review| review.state == ReviewState::Pending && review.author.is(&me)) {
@@ -169,20 +209,31 @@ impl Posting<'_> {
     }
 
     /// Writes one after the other. A doubt ends it: what is really there must be seen first.
-    async fn write_all(&mut self, writes: Vec<Write>) -> Result<Option<ForgeFault>, EngineError> {
+    async fn write_all(&mut self, writes: Vec<Write>) -> Result<bool, EngineError> {
         for write in writes {
             self.publication.writes += 1;
             let fault = match self.write(&write).await {
-                Ok(()) => continue,
+                Ok(Taken { id, refused }) => {
+                    self.attempt.wrote(&write, &Written::Done { id: id.as_deref(), refused: &refused });
+                    continue;
+                }
                 Err(fault) => fault,
             };
-            match after_fault(&write, &fault) {
-                Then::LookAgain => return Ok(Some(fault)),
+            let then = after_fault(&write, &fault);
+            let written = if then == Then::LookAgain { Written::Unsure } else { Written::Failed };
+            self.attempt.wrote(&write, &written);
+            match then {
+                Then::LookAgain => {
+                    self.doubt = Some(fault);
+                    return Ok(false);
+                }
                 Then::Unplace { findings, shortfall } => {
                     self.unplaced.extend(findings);
                     self.shortfall(shortfall);
-                    return Ok(Some(fault));
+                    self.doubt = Some(fault);
+                    return Ok(false);
                 }
+                Then::Gone => {}
                 Then::GoOn { shortfall } => self.shortfall(shortfall),
                 Then::GoOnAndFail { shortfall } => {
                     self.shortfall(shortfall);
@@ -191,7 +242,7 @@ impl Posting<'_> {
                 Then::Stop => return Err(fault.into()),
             }
         }
-        Ok(None)
+        Ok(true)
     }
 
     fn shortfall(&mut self, words: String) {
@@ -200,52 +251,45 @@ impl Posting<'_> {
         }
     }
 
-    async fn write(&mut self, write: &Write) -> Result<(), ForgeFault> {
+    async fn write(&mut self, write: &Write) -> Result<Taken, ForgeFault> {
         let (forge, number) = (&self.on.forge, self.number);
         match write {
-            Write::DeletePending { review } => forge.delete_pending(number, review).await,
-            Write::DeleteInline { comment } => forge.delete_inline(number, comment).await,
+            Write::DeletePending { review } => forge.delete_pending(number, review).await?,
+            Write::DeleteInline { comment } => forge.delete_inline(number, comment).await?,
+            Write::DeleteReview { review } => forge.delete_review(number, review).await?,
+            Write::Claim { body } => {
+                let claim = forge.comment(number, body).await?;
+                self.publication.sticky_url = Some(claim.url);
+                return Ok(Taken { id: Some(claim.id), ..Taken::default() });
+            }
+            Write::Withdraw { id } => forge.delete_comment(number, id).await?,
             Write::Review { review, findings } => {
                 let submitted = forge.submit(number, review).await?;
-                self.publication.inline += (findings.len() - submitted.refused.len().min(findings.len())) as u32;
-                self.unplaced.extend(submitted.refused.iter().filter_map(|at| findings.get(*at)).copied());
-                Ok(())
+                let refused: Vec<FindingId> = submitted.refused.iter().filter_map(|at| findings.get(*at)).copied().collect();
+                self.publication.inline += (findings.len() - refused.len()) as u32;
+                self.unplaced.extend(refused.iter().copied());
+                return Ok(Taken { refused, ..Taken::default() });
             }
             Write::Answer { thread, body } => {
                 forge.reply(number, thread, body).await?;
                 self.publication.answered += 1;
-                Ok(())
             }
             Write::Resolve { thread } => {
                 forge.resolve(number, thread).await?;
                 self.publication.resolved += 1;
-                Ok(())
             }
-            Write::Unresolve { thread } => forge.unresolve(number, thread).await,
+            Write::Unresolve { thread } => forge.unresolve(number, thread).await?,
             Write::Status { sha, status } => {
                 forge.set_status(sha, status).await?;
                 self.publication.status = Some(status.state);
-                Ok(())
             }
             Write::CheckRun { sha, run } => {
                 forge.check_run(sha, run).await?;
                 self.publication.status = Some(run.state);
-                Ok(())
             }
-            Write::CreateSticky { body } => {
-                self.publication.sticky_url = Some(forge.comment(number, body).await?.url);
-                Ok(())
-            }
-            Write::EditSticky { id, body } => forge.edit_comment(number, id, body).await,
-            Write::DeleteSticky { id } => forge.delete_comment(number, id).await,
+            Write::EditSticky { id, body } => forge.edit_comment(number, id, body).await?,
+            Write::DeleteSticky { id } => forge.delete_comment(number, id).await?,
         }
-    }
-}
-
-fn ended(stop: Stop) -> PublicationEnd {
-    match stop {
-        Stop::HeadMoved { to } => PublicationEnd::HeadMoved { to },
-        Stop::Closed => PublicationEnd::Closed,
-        Stop::ForeignDraft => PublicationEnd::ForeignDraft,
+        Ok(Taken::default())
     }
 }

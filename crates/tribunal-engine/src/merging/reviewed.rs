@@ -4,11 +4,10 @@ use super::Merging;
 use crate::EngineError;
 use crate::remediate::look::Heard;
 use tribunal_core::merge::facts::Reviewed;
-use tribunal_core::publish::marker::{Mark, Seal};
-use tribunal_core::publish::memory::Memory;
-use tribunal_core::publish::reconcile::stickies;
+use tribunal_core::publish::reconcile::remembered;
 use tribunal_core::pull::told::Told;
 use tribunal_core::report::document::Document;
+use tribunal_core::report::publication::PublicationEnd;
 
 impl Merging {
     /// A summary whose seal does not open proves nothing. Of several reviews those of the head count, and of them the last.
@@ -19,11 +18,12 @@ impl Merging {
         let Ok(in_ledger) = in_ledger else {
             return Ok(Told::Unknown("the ledger's record of the last review cannot be read".into()));
         };
-        let sticky = stickies(&heard.comments, &heard.me, case_id, &self.on.key).pop();
-        let on_pull = sticky.as_ref().and_then(|(comment, read)| match &read.mark {
-            Mark::Sticky { memory: Some(hash), .. } if read.seal == Seal::Good => Memory::unpack(&comment.body, hash),
-            _ => None,
-        });
+        // One that was made and could not be posted was never anybody's review.
+        let was_posted = |document: &Document| {
+            document.publication.as_ref().is_none_or(|publication| publication.end == PublicationEnd::Published)
+        };
+        let in_ledger = in_ledger.filter(was_posted);
+        let on_pull = remembered(&heard.comments, &heard.me, case_id, &self.on.key);
         let head = &heard.pull.head.sha;
         let all = on_pull.map(|memory| memory.document).into_iter().chain(in_ledger);
         let last = all.max_by_key(|document| (document.receipt.head == *head, document.receipt.finished_at));

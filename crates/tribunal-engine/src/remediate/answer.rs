@@ -59,7 +59,7 @@ impl Remedies {
         for reply in &replies {
             let outcome = match &reply.item.surface {
                 Surface::Thread { id } => match threads.iter().find(|thread| &thread.id == id) {
-                    Some(thread) => self.reply(state, pass, reply, thread, &me).await?,
+                    Some(thread) => self.reply(state, reply, thread, &me).await?,
                     None => AnswerOutcome::Failed("its thread is gone".into()),
                 },
                 // Answered by the summary, or by the commit itself.

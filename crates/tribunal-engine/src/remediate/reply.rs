@@ -5,7 +5,7 @@ use crate::EngineError;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use tribunal_core::feedback::item::Surface;
-use tribunal_core::procedure::remediate::{AnswerOutcome, Answering, Input, Pass, Phase, Proof, Reply, State, is_overtaken};
+use tribunal_core::procedure::remediate::{AnswerOutcome, Answering, Input, Phase, Proof, Reply, State, is_overtaken};
 use tribunal_core::publish::marker::{Mark, read, seal};
 use tribunal_core::pull::facts::Account;
 use tribunal_core::pull::fault::ForgeFault;
@@ -16,7 +16,6 @@ impl Remedies {
     pub(super) async fn reply(
         &self,
         state: &State,
-        pass: &Pass,
         reply: &Reply,
         thread: &Thread,
         me: &Account,
@@ -30,7 +29,7 @@ impl Remedies {
             item: reply.item.id.0.clone(),
             last_word: reply.item.last_word.clone(),
             says: reply.says,
-            head: pass.landed.clone().unwrap_or_else(|| pass.head.clone()),
+            head: reply.head.clone(),
             run: state.request.run.clone(),
         };
         let body = format!("{}\n\n{}", reply.words, seal(&mark, &case_id, &self.on.key));

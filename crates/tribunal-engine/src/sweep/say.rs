@@ -12,6 +12,7 @@ use tribunal_core::procedure::sweep::effect::{Concluded, Remaining};
 use tribunal_core::procedure::sweep::words::{markers, remains};
 use tribunal_core::procedure::sweep::{Request, Ticket, Trouble};
 use tribunal_core::publish::marker::{self, Mark, seal};
+use tribunal_core::publish::resend::{Resend, Unseen};
 use tribunal_core::publish::status::{CONTEXT, left_to_a_person};
 use tribunal_core::publish::verdict::post::{Then, after_fault};
 use tribunal_core::publish::verdict::{Sitting, Standing, event, standing};
@@ -20,9 +21,6 @@ use tribunal_core::pull::facts::{CheckState, Pull, PullState};
 use tribunal_core::pull::place::Place;
 use tribunal_core::pull::talk::{NewReview, ReviewEvent, ReviewState};
 use tribunal_core::report::document::Document;
-
-/// After so many looks something is wrong that looking does not mend.
-const MOST_LOOKS: u32 = 6;
 
 impl Sweeps {
     /// SL-36. Once for a head, whichever run says it.
@@ -37,7 +35,8 @@ impl Sweeps {
         let case_id = self.place(request, number).case_id();
         let (capabilities, me) = tokio::try_join!(self.on.forge.capabilities(), self.on.forge.identity())?;
         let mut can_ask = capabilities.can(Capability::Approve);
-        for look in 1..=MOST_LOOKS {
+        let mut resend = Resend::default();
+        loop {
             let (pull, reviews) = tokio::try_join!(self.on.forge.pull(number), self.on.forge.reviews(number))?;
             let said = reviews.iter().filter(|review| review.author.is(&me) && review.state != ReviewState::Pending);
             if said.map(|review| &review.body).any(|body| self.carries(body, &case_id, &mark)) {
@@ -45,6 +44,14 @@ impl Sweeps {
             }
             if let Err(trouble) = still_open_at(&pull, head) {
                 return Ok(Err(trouble));
+            }
+            match resend.unseen(false) {
+                Unseen::Send => {}
+                Unseen::Pause(millis) => {
+                    tokio::time::sleep(Duration::from_millis(millis)).await;
+                    continue;
+                }
+                Unseen::GiveUp => break,
             }
             let review = NewReview {
                 commit: head.clone(),
@@ -56,7 +63,7 @@ impl Sweeps {
             match after_fault(review.event, &fault) {
                 Then::Stop => return Err(fault.into()),
                 Then::OnlyComment => can_ask = false,
-                Then::LookAgain => tokio::time::sleep(Duration::from_millis(250 << look)).await,
+                Then::LookAgain => resend.is_unsure(),
             }
         }
         Ok(Err(Trouble::Forge("a review did not come to stand".to_owned())))

@@ -77,6 +77,21 @@ impl ReviewPull for Gitea {
         self.tell(Method::DELETE, &path, None, &what).await
     }
 
+    /// The server would delete its comments along with it, and the answers to them: only one without any is deleted.
+    async fn delete_review(&self, number: u64, review: &str) -> Answered<()> {
+        let what = format!("review {review}");
+        let path = self.repo(&format!("/pulls/{number}/reviews/{review}"));
+        let found = self.http.get::<wire::Review>(&path, &what).await?;
+        let is_empty = found.comments_count == 0;
+        let found = found.words().map_err(|message| self.hollow(message))?;
+        let me = self.find_identity().await?;
+        if !is_empty || !found.is_some_and(|found| found.author.is(me)) {
+            let message = format!("{what} is not an empty one of {}", me.login);
+            return Err(ForgeFault::Refused { host: self.http.host().to_owned(), status: 422, message });
+        }
+        self.tell(Method::DELETE, &path, None, &what).await
+    }
+
     async fn reply(&self, number: u64, thread: &Thread, body: &str) -> Answered<()> {
         let abilities = self.abilities().await?;
         let what = format!("thread {} of pull request {number}", thread.id);

@@ -102,6 +102,11 @@ impl ReviewPull for GitLab {
         self.delete(&self.of_request(number, &format!("/notes/{}", segment(comment))), &format!("note {comment}")).await
     }
 
+    /// A review is the note that holds its words.
+    async fn delete_review(&self, number: u64, review: &str) -> Answered<()> {
+        self.delete_inline(number, review).await
+    }
+
     async fn delete_pending(&self, number: u64, review: &str) -> Answered<()> {
         let path = self.of_request(number, &format!("/draft_notes/{}", segment(review)));
         self.delete(&path, &format!("pending review {review}")).await

@@ -113,6 +113,8 @@ impl Clerk {
     async fn document(&self, state: review::State) -> Result<Document, Hindrance> {
         let document = match state.phase {
             review::Phase::Done(document) => *document,
+            review::Phase::Noop { document: Some(document), .. } => return Ok(*document),
+            // A state of an earlier release.
             review::Phase::Noop { last_run, .. } => {
                 let row = self.ledger.document(last_run.as_str()).await.map_err(|error| of(error.into()))?;
                 let row = row.ok_or_else(|| agent("the review that still stands is gone from the ledger"))?;
@@ -132,6 +134,9 @@ impl Clerk {
             Some(PublicationEnd::Closed) => Err(Hindrance::NotOpen { state: PullState::Closed }),
             Some(PublicationEnd::ForeignDraft) => {
                 Err(Hindrance::InTheWay { reason: "somebody is writing a review by hand under the same account".into() })
+            }
+            Some(PublicationEnd::Overtaken { run }) => {
+                Err(Hindrance::NotYet { reason: format!("another run ({run}) has posted a review of it meanwhile") })
             }
             Some(PublicationEnd::Failed { reason, .. }) => Err(Hindrance::Forge { reason }),
         }

@@ -155,17 +155,27 @@ pub(super) async fn interrupt() {
 async fn finish(state: State, ledger: &Ledger, output: &OutputArgs, quiet: bool) -> Result<u8, Situation> {
     match state.phase {
         Phase::Done(document) => print(&document, output),
-        Phase::Noop { head, last_run } => {
-            let row = ledger.document(last_run.as_str()).await?.ok_or_else(|| {
-                Situation::new("unknown-run", exit::INCOMPLETE, format!("the review {last_run} that still stands is gone"))
-            })?;
+        Phase::Noop { head, last_run, document } => {
+            let document = match document {
+                Some(document) => *document,
+                None => {
+                    let row = ledger.document(last_run.as_str()).await?.ok_or_else(|| {
+                        Situation::new(
+                            "unknown-run",
+                            exit::INCOMPLETE,
+                            format!("the review {last_run} that still stands is gone"),
+                        )
+                        .help("review again: tribunal review --mode full")
+                    })?;
+                    read_document(&row.body, last_run.as_str())?
+                }
+            };
             if !quiet {
                 out::note(&format!(
                     "Nothing new since {}: the review {last_run} stands. `--mode full` reviews again.",
                     head.short()
                 ));
             }
-            let document: Document = read_document(&row.body, last_run.as_str())?;
             print(&document.standing(), output)
         }
         Phase::NotRun { reason } => Err(Situation::new("nothing-to-review", exit::USAGE, reason)

@@ -1,8 +1,8 @@
 //! When the forge, the network or we ourselves fail in the middle, on a real Gitea server.
 
 use super::gitea::town;
-use super::loops::until;
-use super::town::{Said, Town, assert_no_repetition};
+use super::loops::{Running, until};
+use super::town::{Machine, Said, Town, assert_no_repetition};
 use crate::kill_moments::{Kills, wait_for_orphans};
 use forge_conformance::{Stage as _, Who};
 use lossy_proxy::{Harm, LossyProxy, Rule};
@@ -135,6 +135,58 @@ async fn a_hollow_read_posts_nothing() {
     assert!(town.stickies(number).await.is_empty() && town.threads(number).await.is_empty());
     town.review(number);
     assert_eq!(town.stickies(number).await.len(), 1);
+}
+
+/// Issue 16, 17: a list of reviews that is hollow or old, on the machine that posts and on a new one, repeats nothing: not at the same
+/// head and not at the next.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hollow_list_of_reviews_repeats_nothing() {
+    let Some((mut town, stage)) = town().await else { return };
+    let proxy = LossyProxy::start(&stage.peer.origin());
+    town.origin = proxy.origin();
+    let (number, branch, _) = town.pull(&[("app.py", Some(SIX))]).await;
+    let reviews = format!("*/pulls/{number}/reviews");
+    let address = town.address(number);
+    proxy.add(Rule::every("GET", &reviews, Harm::AnswerWith("[]".into())));
+    let said = town.run(&["review", &address, "--format", "json"]).ended(1);
+    let findings = count(&said.json());
+    assert_eq!(proxy.passed("POST", &reviews), 1, "it was posted again");
+    assert_said_once(&town, number, findings).await;
+    town.run_on(&Machine::new(), &["review", &address]).ended(1);
+    assert_said_once(&town, number, findings).await;
+    // Another head: the summary says what was posted.
+    stage.push(&branch, &[("more.md", Some("text\n"))], "more").await;
+    town.run_on(&Machine::new(), &["review", &address]).ended(1);
+    assert_eq!(proxy.passed("POST", &reviews), 1, "a new machine posted it again");
+    assert_said_once(&town, number, findings).await;
+    proxy.forget();
+    town.run_on(&Machine::new(), &["review", &address, "--mode", "full"]).ended(1);
+    assert_said_once(&town, number, findings).await;
+}
+
+/// Issue 16, 17: the stamp of a pull request is as old as its last second, so the end of a burst does not show in it.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_end_of_a_burst_is_waited_for() {
+    let Some((mut town, stage)) = town().await else { return };
+    let proxy = LossyProxy::start(&stage.peer.origin());
+    town.origin = proxy.origin();
+    let (number, _, _) = town.pull(&[("notes.md", Some("text\n"))]).await;
+    let words = ["await", &town.address(number), "--json", "--poll", "1s", "--settle", "5s", "--timeout", "30m"];
+    let mut running = Running::plain(&town, &words);
+    running.waits().await;
+    let maintainer = stage.forge_as(Who::Maintainer);
+    maintainer.comment(number, "word 1").await.unwrap();
+    let lists = format!("*/issues/{number}/comments");
+    let before = proxy.count("GET", &lists);
+    until("the first word is seen", || async { (proxy.count("GET", &lists) > before).then_some(()) }).await;
+    let stamp =
+        stage.peer.api(gitea_peer::BOT, reqwest::Method::GET, &format!("/repos/{}/pulls/{number}", stage.path), None).await;
+    proxy.add(Rule::every("GET", &format!("*/pulls/{number}"), Harm::AnswerWith(stamp.to_string())));
+    for n in 2..=12 {
+        maintainer.comment(number, &format!("word {n}")).await.unwrap();
+    }
+    let activity = running.end().await.ended(0).json();
+    assert_eq!(activity["issue_comments"].as_array().unwrap().len(), 12, "{activity:#}");
 }
 
 /// Issue 5: a token without rights and a wrong one; the missing right is named, nothing half-done is left.

@@ -7,7 +7,7 @@ use tribunal_core::pull::capability::Capability;
 use tribunal_core::pull::facts::{CheckState, PullState};
 use tribunal_core::pull::talk::{NewComment, NewReview, ReviewEvent, ReviewState, Thread};
 
-const UNSAFE: &str = "import yaml\n\n\ndef load(text):\n    return yaml.load(text)\n";
+pub const UNSAFE: &str = "import yaml\n\n\ndef load(text):\n    return yaml.load(text)\n";
 const SAFE: &str = "import yaml\n\n\ndef load(text):\n    return yaml.safe_load(text)\n";
 const TOTAL: &str = "def total(items=[]):\n    items.append(1)\n    return sum(items)\n";
 
@@ -273,7 +273,7 @@ pub async fn a_forged_receipt_makes_nothing_better(town: &Town) {
 pub async fn a_dry_run_posts_nothing(town: &Town) {
     let (number, _, head) = town.pull(&[("app.py", Some(UNSAFE))]).await;
     let said = town.run(&["review", &town.address(number), "--dry-run"]).ended(1);
-    for word in ["\"review\"", "\"create-sticky\"", "tribunal/review", "yaml.load(text)"] {
+    for word in ["\"claim\"", "\"review\"", "\"edit-sticky\"", "tribunal/review", "yaml.load(text)"] {
         assert!(said.stdout.contains(word), "{word} in {}", said.stdout);
     }
     assert!(town.stickies(number).await.is_empty() && town.threads(number).await.is_empty());

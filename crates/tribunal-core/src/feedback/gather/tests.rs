@@ -18,7 +18,7 @@ fn label_of(stage: &Stage) -> Label {
 fn each_surface_gives_items() {
     let me = person("tribunal");
     let mut stage = Stage::new();
-    let ours = stage.marked("Nothing found.", &Mark::Sticky { head: HEAD.into(), run: "run".into(), memory: None });
+    let ours = stage.marked("Nothing found.", &Mark::Sticky { head: HEAD.into(), run: "run".into(), memory: None, text: None });
     stage = stage
         .thread(&[(&codex(), "![P1 Badge](x) This leaks."), (&person("dev"), "It does.")])
         .comment(&person("alice"), "Please add a test.")

@@ -10,7 +10,7 @@ use crate::feedback::reviewer::{Summons, summons};
 use crate::ids::Sha;
 use crate::policy::loops::{Defer, Rerequest};
 use crate::procedure::Millis;
-use crate::publish::marker::{Disposition, Mark};
+use crate::publish::marker::{Disposition, Mark, Says};
 use crate::pull::facts::PullState;
 use crate::pull::talk::{Thread, ThreadComment};
 use crate::remedy::answer::{self, decline_escalates, may_resolve};
@@ -33,6 +33,8 @@ pub struct Reply {
     pub says: Disposition,
     pub words: String,
     pub resolve: bool,
+    /// The head that it speaks of.
+    pub head: Sha,
 }
 
 /// What the forge shows of an answer that it took.
@@ -50,6 +52,10 @@ impl Reply {
     pub fn proof(&self, thread: &Thread, mark: impl Fn(&ThreadComment) -> Option<Mark>) -> Proof {
         let answers = |mark: Mark| match mark {
             Mark::Reply { item, last_word, .. } => item == self.item.id.0 && last_word == self.item.last_word,
+            // A review has looked at the same commit and said so in the thread of its own finding.
+            Mark::Answer { says: Says::Fixed, head, .. } => {
+                self.says == Disposition::Fixed && self.item.finding.is_some() && head == self.head
+            }
             _ => false,
         };
         let stands = thread.comments.iter().any(|comment| mark(comment).is_some_and(answers));
@@ -343,7 +349,8 @@ impl State {
             let Some((says, words)) = self.words(pass, leader, assessment) else { continue };
             let resolve = matches!(item.surface, Surface::Thread { .. })
                 && may_resolve(item, assessment.decision, loops.resolve, loops.resolve_people);
-            replies.push(Reply { item: item.clone(), says, words, resolve });
+            let head = pass.landed.clone().unwrap_or_else(|| pass.head.clone());
+            replies.push(Reply { item: item.clone(), says, words, resolve, head });
         }
         replies
     }

@@ -605,7 +605,7 @@ fn words_out_of_scope_leave_nothing_open() {
 fn an_answer_is_proved_before_its_thread_is_closed() {
     let a = item("a");
     let says = Disposition::Fixed;
-    let reply = Reply { item: fixable(&a), says, words: "Fixed.".into(), resolve: true };
+    let reply = Reply { item: fixable(&a), says, words: "Fixed.".into(), resolve: true, head: HEAD.into() };
     let comment = |id: &str, body: &str| ThreadComment {
         id: id.into(),
         author: a.author.clone(),

@@ -115,7 +115,7 @@ pub fn document(
         refuted,
     };
     dismiss(&mut document, &plan.dismissals);
-    Publishing { document, names }
+    Publishing { document, names, built_on: plan.built_on.clone(), is_restated: false }
 }
 
 /// The findings that an agent other than their author may try to refute.

@@ -1,7 +1,7 @@
 //! What a review of a pull request knows beyond a change.
 
 use super::brought::Brought;
-use super::{ChangeRead, Publishing, Request, SeatAnswer, Spend};
+use super::{ChangeRead, Phase, Publishing, Request, SeatAnswer, Spend};
 use crate::combine::dismissal;
 use crate::combine::finding::Finding;
 use crate::combine::verdict::{Outcome, outcome, status, tier, verdict};
@@ -78,14 +78,32 @@ pub fn withhold(request: &Request, panel: &mut Panel) -> BTreeMap<String, SeatAn
     answers
 }
 
-/// The last review, when it must be said again although nothing changed: its status is gone, or somebody has waved a finding away
-/// since.
-pub fn restated(change: &ChangeRead) -> Option<Publishing> {
+/// The last review again, although nothing changed. On a pull request it is compared with what stands there: a status may be gone,
+/// something may stand twice, somebody may have edited the summary or waved a finding away.
+pub fn restated(request: &Request, change: &ChangeRead) -> Option<Publishing> {
     let standing = change.last.as_ref()?.document.as_deref()?;
     let mut document = standing.clone();
     dismiss(&mut document, &change.dismissals);
-    let stands = change.pull.as_ref().is_none_or(|pull| pull.status_stands);
-    (!stands || document != *standing).then(|| Publishing { document, names: change.ids.names().clone() })
+    let is_restated = document == *standing;
+    let is_published = request.pull.as_ref().is_some_and(|pull| pull.publish);
+    let (names, built_on) = (change.ids.names().clone(), Some(standing.receipt.run.clone()));
+    (is_published || !is_restated).then_some(Publishing { document, names, built_on, is_restated })
+}
+
+/// How a publication ends a run.
+pub fn published(publishing: Publishing, publication: Publication) -> Phase {
+    let Publishing { document, is_restated, .. } = publishing;
+    // Somebody's draft is in nobody's way where nothing is to be posted.
+    let is_quiet = matches!(publication.end, PublicationEnd::Published | PublicationEnd::ForeignDraft);
+    if is_restated && is_quiet && publication.planned.is_empty() {
+        return standing(Box::new(document));
+    }
+    Phase::Done(Box::new(Document { publication: Some(publication), ..document }))
+}
+
+/// A review that stands already.
+pub fn standing(document: Box<Document>) -> Phase {
+    Phase::Noop { head: document.head.clone(), last_run: document.receipt.run.clone(), document: Some(document) }
 }
 
 /// Puts people's words to the findings, and judges anew.
@@ -122,8 +140,10 @@ fn judge(document: &mut Document) {
 pub fn with_shortfall(reason: String, publication: &Publication) -> String {
     match &publication.end {
         PublicationEnd::Failed { reason: why, .. } => format!("{reason}; and its status could not be set: {why}"),
-        PublicationEnd::Published | PublicationEnd::HeadMoved { .. } | PublicationEnd::Closed | PublicationEnd::ForeignDraft => {
-            reason
-        }
+        PublicationEnd::Published
+        | PublicationEnd::HeadMoved { .. }
+        | PublicationEnd::Closed
+        | PublicationEnd::ForeignDraft
+        | PublicationEnd::Overtaken { .. } => reason,
     }
 }

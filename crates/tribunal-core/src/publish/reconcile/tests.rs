@@ -1,222 +1,30 @@
-//! A pull request on paper: writes are applied to what is observed, and every run may die after any of them.
+//! What is posted, on a pull request on paper.
 
 use super::*;
 use crate::combine::dismissal::Dismissed;
 use crate::combine::prior::PriorVerification;
-use crate::diff::parse::parse_diff;
 use crate::findings::report::Verification;
-use crate::publish::marker::Says;
-use crate::publish::memory::Memory;
-use crate::publish::tests::{DIFF, first, second};
-use crate::pull::facts::{AccountKind, CheckState, Mergeable, Tip};
-use crate::pull::place::ForgeKind;
-use crate::pull::talk::{ReviewState, ThreadComment};
+use crate::publish::attempt::{Ending, Turn};
+use crate::publish::marker::{Disposition, Says};
+use crate::publish::paper::{CASE, Paper, account, key, thread};
+use crate::publish::tests::{first, second};
+use crate::pull::facts::CheckState;
+use crate::pull::talk::ReviewState;
 use proptest::prelude::*;
-
-const CASE: &str = "pull:h/acme/shop#7";
-
-fn account(login: &str) -> Account {
-    Account { id: format!("id-{login}"), login: login.into(), kind: AccountKind::Person }
-}
-
-fn key() -> MarkerKey {
-    MarkerKey::from_secret("secret")
-}
-
-/// A forge that can do everything, and remembers.
-struct Paper {
-    observed: Observed,
-    next: u32,
-    capabilities: Capabilities,
-    unplaced: BTreeSet<FindingId>,
-    /// Everything on a line is one conversation, as Gitea has it.
-    joins: bool,
-}
-
-impl Paper {
-    fn new(head: &str) -> Self {
-        let tip = |branch: &str, sha: &str| Tip { branch: branch.into(), sha: sha.into(), repository: Some("acme/shop".into()) };
-        let pull = Pull {
-            number: 7,
-            title: "t".into(),
-            body: String::new(),
-            author: account("author"),
-            state: PullState::Open,
-            draft: false,
-            head: tip("x", head),
-            base: tip("main", "1111111111111111"),
-            is_fork: false,
-            labels: vec![],
-            url: "https://h/7".into(),
-            updated_at: String::new(),
-            mergeable: Mergeable::Unknown,
-            changed_files: None,
-        };
-        let observed =
-            Observed { pull, comments: vec![], reviews: vec![], threads: vec![], drafted: BTreeMap::new(), checks: vec![] };
-        let can = Capability::ALL.into_iter().filter(|can| *can != Capability::Annotations).collect();
-        let capabilities = Capabilities { kind: ForgeKind::GitHub, version: String::new(), can, body_limit: 65_000 };
-        Paper { observed, next: 0, capabilities, unplaced: BTreeSet::new(), joins: false }
-    }
-
-    fn id(&mut self) -> String {
-        self.next += 1;
-        self.next.to_string()
-    }
-
-    fn next(&self, document: &Document) -> Result<Next, Stop> {
-        let change = parse_diff(DIFF.as_bytes()).unwrap();
-        let names = document.findings.iter().map(|finding| (finding.key.clone(), finding.id)).collect();
-        let desired = Desired {
-            document,
-            names: &names,
-            case_id: CASE,
-            capabilities: &self.capabilities,
-            me: &account("bot"),
-            key: &key(),
-            shown: &Shown::of(&change),
-            policy: PublishPolicy::default(),
-            unplaced: &self.unplaced,
-        };
-        reconcile(&desired, &self.observed)
-    }
-
-    fn say(&mut self, author: &str, body: &str) -> Comment {
-        let id = self.id();
-        let comment = Comment {
-            url: format!("https://h/c{id}"),
-            id,
-            author: account(author),
-            body: body.into(),
-            created_at: String::new(),
-            updated_at: String::new(),
-        };
-        self.observed.comments.push(comment.clone());
-        comment
-    }
-
-    fn reply(&mut self, thread: &str, author: &str, body: &str) {
-        let id = self.id();
-        let comment = thread_comment(&id, author, body, None);
-        let thread = self.observed.threads.iter_mut().find(|known| known.id == thread).unwrap();
-        thread.comments.push(comment);
-    }
-
-    fn apply(&mut self, write: Write) {
-        match write {
-            Write::DeletePending { review } => {
-                self.observed.reviews.retain(|known| known.id != review);
-                self.observed.drafted.remove(&review);
-            }
-            Write::DeleteInline { comment } => {
-                for thread in &mut self.observed.threads {
-                    thread.comments.retain(|known| known.id != *comment);
-                }
-                self.observed.threads.retain(|thread| !thread.comments.is_empty());
-            }
-            Write::Review { review, .. } => {
-                let review_id = self.id();
-                for comment in review.comments {
-                    let id = self.id();
-                    match self.observed.threads.first_mut().filter(|_| self.joins) {
-                        Some(known) => known.comments.push(thread_comment(&id, "bot", &comment.body, Some(&review_id))),
-                        None => self.observed.threads.push(thread(&id, "bot", &comment.body, Some(&review_id))),
-                    }
-                }
-            }
-            Write::Answer { thread, body } => self.reply(&thread.id, "bot", &body),
-            Write::Resolve { thread } => self.set_resolved(&thread.id, Some("bot")),
-            Write::Unresolve { thread } => self.set_resolved(&thread.id, None),
-            Write::Status { status, .. } => {
-                let check = Check {
-                    name: status.context,
-                    state: status.state,
-                    description: status.description,
-                    url: String::new(),
-                    run: None,
-                };
-                self.observed.checks = vec![check];
-            }
-            Write::CheckRun { .. } => panic!("no app here"),
-            Write::CreateSticky { body } => {
-                self.say("bot", &body);
-            }
-            Write::EditSticky { id, body } => {
-                self.observed.comments.iter_mut().find(|comment| comment.id == id).unwrap().body = body;
-            }
-            Write::DeleteSticky { id } => self.observed.comments.retain(|comment| comment.id != id),
-        }
-    }
-
-    fn set_resolved(&mut self, id: &str, by: Option<&str>) {
-        let thread = self.observed.threads.iter_mut().find(|thread| thread.id == id).unwrap();
-        thread.resolved = by.is_some();
-        thread.resolved_by = by.map(account);
-    }
-
-    /// One run that dies after so many writes. How many it made.
-    fn run(&mut self, document: &Document, lives_for: usize) -> usize {
-        let mut made = 0;
-        for _ in 0..10 {
-            let next = self.next(document).unwrap();
-            for write in next.writes {
-                if made == lives_for {
-                    return made;
-                }
-                self.apply(write);
-                made += 1;
-            }
-            if !next.look_again {
-                return made;
-            }
-        }
-        panic!("publishing does not end");
-    }
-
-    fn stickies(&self) -> usize {
-        stickies(&self.observed.comments, &account("bot"), CASE, &key()).len()
-    }
-}
-
-fn thread_comment(id: &str, author: &str, body: &str, review: Option<&str>) -> ThreadComment {
-    ThreadComment {
-        id: id.into(),
-        author: account(author),
-        body: body.into(),
-        created_at: String::new(),
-        url: format!("https://h/t{id}"),
-        review: review.map(str::to_owned),
-    }
-}
-
-fn thread(id: &str, author: &str, body: &str, review: Option<&str>) -> Thread {
-    Thread {
-        id: id.into(),
-        path: "src/a.py".into(),
-        line: Some(2),
-        start_line: None,
-        side: crate::findings::anchor::Side::New,
-        resolved: false,
-        resolved_by: None,
-        outdated: None,
-        can_resolve: None,
-        comments: vec![thread_comment(id, author, body, review)],
-    }
-}
 
 const HEAD: &str = "2222222222222222";
 
 /// Issue 5: a constant number of writes, and none for what stands already.
 #[test]
-fn a_first_review_is_three_writes_and_a_second_look_none() {
+fn a_first_review_is_four_writes_and_a_second_look_none() {
     let mut paper = Paper::new(HEAD);
     let document = first();
-    assert_eq!(paper.run(&document, usize::MAX), 3);
+    assert_eq!(paper.run(&document, usize::MAX), 4, "claim, review, status, summary");
     assert_eq!(paper.observed.threads.len(), document.findings.iter().filter(|finding| finding.inline).count());
     assert_eq!(paper.observed.checks[0].state, CheckState::Failure);
-    assert_eq!(paper.next(&document).unwrap(), Next { writes: vec![], look_again: false });
+    assert_eq!(paper.first_turn(&document), Turn::End(Ending::Published));
     let sticky = &paper.observed.comments[0].body;
-    assert!(sticky.contains("**[F1](https://h/t2)**"), "{sticky}");
+    assert!(sticky.contains("**[F1](https://h/t3)**"), "{sticky}");
 }
 
 /// forges.md: Gitea makes one conversation of all that is said on a line. Findings that share it, even with a person, are each said
@@ -235,7 +43,7 @@ fn findings_that_share_a_conversation_are_each_said_once() {
         paper.run(&document, usize::MAX);
         let said = if begun_by.is_some() { 3 } else { 2 };
         assert_eq!((paper.observed.threads.len(), paper.observed.threads[0].comments.len()), (1, said));
-        assert_eq!(paper.next(&document).unwrap(), Next { writes: vec![], look_again: false });
+        assert_eq!(paper.first_turn(&document), Turn::End(Ending::Published));
 
         let fixed = |document: &mut Document, id: FindingId| {
             document.findings.retain(|finding| finding.id != id);
@@ -257,21 +65,48 @@ fn findings_that_share_a_conversation_are_each_said_once() {
         paper.run(&document, usize::MAX);
         assert_eq!(paper.observed.threads[0].resolved, begun_by.is_none(), "a person's conversation is theirs to close");
         assert_eq!(paper.observed.threads[0].comments.len(), said + 2);
-        assert_eq!(paper.next(&document).unwrap(), Next { writes: vec![], look_again: false });
+        assert_eq!(paper.first_turn(&document), Turn::End(Ending::Published));
     }
+}
+
+/// The review that would be sent.
+fn planned_review(document: &Document) -> Write {
+    let paper = Paper::new(HEAD);
+    let change = crate::diff::parse::parse_diff(crate::publish::tests::DIFF.as_bytes()).unwrap();
+    let (names, none) = (BTreeMap::new(), BTreeSet::new());
+    let desired = Desired {
+        document,
+        names: &names,
+        case_id: CASE,
+        capabilities: &paper.capabilities,
+        me: &account("bot"),
+        key: &key(),
+        shown: &Shown::of(&change),
+        policy: PublishPolicy::default(),
+        unplaced: &none,
+        built_on: None,
+        is_restated: false,
+    };
+    let view = View::of(&desired, &paper.observed).unwrap();
+    plan(&desired, &paper.observed, &view, &none, None).review.unwrap()
 }
 
 /// PR-81, PR-141: the first write is a list of comments on lines of the diff, and the review only comments, whatever was found.
 #[test]
 fn a_review_only_comments() {
     let document = first();
-    let next = Paper::new(HEAD).next(&document).unwrap();
-    let [Write::Review { review, findings }] = next.writes.as_slice() else { panic!("{next:?}") };
+    let mut paper = Paper::new(HEAD);
+    paper.run(&document, 2);
+    let sent = &paper.observed.reviews[0];
+    assert_eq!((sent.state, sent.commit.as_ref()), (ReviewState::Commented, Some(&document.head)));
+    let view = |paper: &Paper| paper.observed.threads.clone();
+    assert_eq!(view(&paper).len(), document.findings.iter().filter(|finding| finding.inline).count());
+    let write = planned_review(&document);
+    let Write::Review { review, findings } = write else { panic!("{write:?}") };
     assert_eq!((review.event, &review.commit), (ReviewEvent::Comment, &document.head));
     assert_eq!(findings.len(), review.comments.len());
     let placed = |comment: &NewComment| document.findings.iter().any(|finding| finding.file.as_str() == comment.path);
     assert!(!review.comments.is_empty() && review.comments.iter().all(|comment| comment.line > 0 && placed(comment)));
-    assert!(next.look_again);
 }
 
 /// CF-8: everything that the next review needs is in the sticky.
@@ -293,9 +128,13 @@ fn the_sticky_remembers_the_review() {
 #[test]
 fn nothing_is_said_of_a_head_that_is_gone() {
     let mut paper = Paper::new("3333333333333333");
-    assert_eq!(paper.next(&first()), Err(Stop::HeadMoved { to: "3333333333333333".into() }));
+    let stop = |paper: &Paper| match paper.first_turn(&first()) {
+        Turn::End(Ending::Stopped(stop)) => stop,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(stop(&paper), Stop::HeadMoved { to: "3333333333333333".into() });
     paper.observed.pull.state = PullState::Merged;
-    assert_eq!(paper.next(&first()), Err(Stop::Closed));
+    assert_eq!(stop(&paper), Stop::Closed);
 }
 
 /// PR-140, CF-33: other people's copies of our marks, and comments of our account without one, are not ours.
@@ -308,7 +147,7 @@ fn pasted_marks_do_nothing() {
     fresh.say("stranger", &body);
     fresh.say("bot", "I use this account by hand");
     fresh.observed.threads = vec![thread("90", "stranger", &paper.observed.threads[0].comments[0].body, None)];
-    assert_eq!(fresh.run(&first(), usize::MAX), 3);
+    assert_eq!(fresh.run(&first(), usize::MAX), 4);
     assert_eq!(fresh.stickies(), 1);
     assert_eq!(fresh.observed.comments.len(), 3);
 }
@@ -328,7 +167,8 @@ fn a_second_sticky_goes() {
 #[test]
 fn drafts_are_told_apart() {
     let mut paper = Paper::new(HEAD);
-    paper.run(&first(), 1);
+    paper.run(&first(), 2);
+    paper.observed.reviews.clear();
     let review = Review {
         id: "50".into(),
         author: account("bot"),
@@ -342,11 +182,11 @@ fn drafts_are_told_apart() {
     paper.observed.drafted.insert("50".into(), waiting);
     paper.observed.reviews.push(review.clone());
     paper.run(&first(), usize::MAX);
-    assert!(paper.observed.reviews.is_empty());
+    assert!(paper.observed.reviews.iter().all(|review| review.state != ReviewState::Pending));
     assert_eq!(paper.observed.threads.len(), 1);
     paper.observed.reviews.push(review);
     paper.observed.drafted.insert("50".into(), vec!["hm, is that so?".into()]);
-    assert_eq!(paper.next(&first()), Err(Stop::ForeignDraft));
+    assert_eq!(paper.first_turn(&first()), Turn::End(Ending::Stopped(Stop::ForeignDraft)));
 }
 
 /// CF-6, CF-17, PR-11: fixed threads get an answer with the commit and are resolved; open ones are left alone.
@@ -355,7 +195,7 @@ fn a_fixed_finding_is_answered_and_resolved_once() {
     let mut paper = Paper::new(HEAD);
     paper.run(&first(), usize::MAX);
     let fixed = second(Verification::Yes);
-    assert_eq!(paper.run(&fixed, usize::MAX), 4, "answer, resolve, status, sticky");
+    assert_eq!(paper.run(&fixed, usize::MAX), 6, "claim, answer, resolve, status, summary, and the claim is withdrawn");
     let thread = &paper.observed.threads[0];
     assert!(thread.resolved && thread.comments[1].body.starts_with(&format!("Fixed in {HEAD}. passes a list now.")));
     assert_eq!(paper.run(&fixed, usize::MAX), 0);
@@ -457,6 +297,130 @@ fn answers_are_known_again() {
     assert!(!own[0].has_others);
 }
 
+/// Issue 16, 17: whoever may write can edit our summary. However it is edited, it is put right, and no twin is left.
+#[test]
+fn an_edited_summary_is_put_right() {
+    let mut honest = Paper::new(HEAD);
+    honest.run(&first(), usize::MAX);
+    let body = honest.observed.comments[0].body.clone();
+    let mark = body.trim_end().rsplit('\n').next().unwrap();
+    let edits = [
+        body.replace("Blocking", "Approved"),
+        format!("{body}\nApproved by everybody."),
+        body.replace(mark, ""),
+        body.replace(
+            mark,
+            &seal(
+                &Mark::Sticky { head: HEAD.into(), run: "x".into(), memory: None, text: None },
+                CASE,
+                &MarkerKey::from_secret("y"),
+            ),
+        ),
+        "Approved by everybody.".to_owned(),
+        format!("<!-- tribunal:memory x --> Approved.\n{mark}"),
+    ];
+    for edit in edits {
+        let mut paper = honest.clone();
+        paper.observed.comments[0].body.clone_from(&edit);
+        paper.run(&first(), usize::MAX);
+        assert_eq!(paper.observed.comments.len(), 1, "a twin beside {edit}");
+        assert!(paper.observed.comments[0].body.contains("## 📋 Currently open"), "{}", paper.observed.comments[0].body);
+        // A new one beside an edited one: the edited one goes.
+        let mut twice = honest.clone();
+        let old = twice.say("bot", &edit).id;
+        if edit != "Approved by everybody." {
+            twice.run(&first(), usize::MAX);
+            assert!(
+                twice.observed.comments.iter().all(|comment| comment.id != old) || twice.observed.comments.len() == 1,
+                "{edit}"
+            );
+        }
+    }
+}
+
+/// Issue 16, 17: nothing new, and the visible text of the summary was changed: it is shown again as it was.
+#[test]
+fn a_standing_review_is_shown_as_it_was() {
+    use crate::publish::paper::{Process, Truth};
+    let mut paper = Paper::new(HEAD);
+    paper.run(&first(), usize::MAX);
+    let run = |paper: &mut Paper| {
+        // What another machine knows: the memory, without what it leaves out.
+        let document = paper.memory().unwrap().document;
+        let mut process = Process::begin(paper, document, "n");
+        process.is_restated = true;
+        let mut writes = 0;
+        while process.ended.is_none() {
+            writes += usize::from(process.is_about_to_write());
+            process.step(paper, Truth::True, Truth::True);
+        }
+        writes
+    };
+    assert_eq!(run(&mut paper), 0, "another machine rewrites nothing that stands");
+    let body = paper.observed.comments[0].body.replace("Blocking", "Approved");
+    assert_ne!(body, paper.observed.comments[0].body);
+    paper.observed.comments[0].body = body;
+    assert_eq!(run(&mut paper), 1);
+    assert!(paper.observed.comments[0].body.contains("Blocking"));
+}
+
+/// Issue 16, 17: doubles are removed at the same head, with the reviews that they leave empty; what somebody answered stays.
+#[test]
+fn doubles_and_empty_reviews_go() {
+    for answered in [false, true] {
+        let mut paper = Paper::new(HEAD);
+        paper.run(&first(), usize::MAX);
+        for n in 0..2 {
+            let review = Review { id: format!("9{n}"), ..paper.observed.reviews[0].clone() };
+            let comment = paper.observed.threads[0].comments[0].clone();
+            paper.observed.threads.push(thread(&format!("8{n}"), "bot", &comment.body, Some(&review.id)));
+            paper.observed.reviews.push(review);
+        }
+        if answered {
+            paper.reply("81", "carol", "Why?");
+        }
+        paper.run(&first(), usize::MAX);
+        let ids: Vec<&str> = paper.observed.threads.iter().map(|thread| thread.id.as_str()).collect();
+        assert_eq!((ids.len(), ids.contains(&"81"), paper.observed.reviews.len()), (1, answered, 1));
+        assert_eq!(paper.run(&first(), usize::MAX), 0);
+    }
+}
+
+/// Issue 16, 17: a fixer's `Fixed in` and a review's are one answer, whichever comes first; if both came, one goes.
+#[test]
+fn a_thread_is_answered_once_by_fixer_and_review() {
+    let reply = Mark::Reply {
+        item: "thread:3".into(),
+        last_word: "3".into(),
+        says: Disposition::Fixed,
+        head: HEAD.into(),
+        run: "watch".into(),
+    };
+    let body = format!("Fixed in {HEAD}. Passes a list.\n\n{}", seal(&reply, CASE, &key()));
+    let mut paper = Paper::new(HEAD);
+    paper.run(&first(), usize::MAX);
+    let id = paper.observed.threads[0].id.clone();
+    let both = {
+        let mut both = paper.clone();
+        both.run(&second(Verification::Yes), usize::MAX);
+        both.reply(&id, "bot", &body);
+        both
+    };
+    paper.reply(&id, "bot", &body);
+    paper.run(&second(Verification::Yes), usize::MAX);
+    assert_eq!(paper.observed.threads[0].comments.len(), 2, "{:?}", paper.observed.threads[0].comments);
+    assert!(paper.observed.threads[0].resolved);
+    let mut both = both;
+    assert_eq!(both.observed.threads[0].comments.len(), 3);
+    both.run(&second(Verification::Yes), usize::MAX);
+    assert_eq!(both.observed.threads[0].comments.len(), 2);
+    // Asked twice, answered twice: that is no double.
+    both.reply(&id, "carol", "No, it is not.");
+    both.reply(&id, "bot", &body);
+    both.run(&second(Verification::Yes), usize::MAX);
+    assert_eq!(both.observed.threads[0].comments.len(), 4);
+}
+
 proptest! {
     /// Rules 9 and 13: killed after any write, any number of times, on any mix of reviews, it ends with one sticky, one thread per
     /// finding and nothing left to do.
@@ -468,7 +432,7 @@ proptest! {
             paper.run(&documents[which as usize], lives_for);
         }
         paper.run(&documents[0], usize::MAX);
-        prop_assert_eq!(paper.next(&documents[0]).unwrap().writes, vec![]);
+        prop_assert_eq!(paper.first_turn(&documents[0]), Turn::End(Ending::Published));
         prop_assert_eq!(paper.stickies(), 1);
         prop_assert_eq!(paper.observed.comments.len(), 1);
         prop_assert_eq!(paper.observed.threads.len(), 1);

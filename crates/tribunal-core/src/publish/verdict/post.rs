@@ -73,6 +73,12 @@ impl From<Refrain> for Hindrance {
     }
 }
 
+/// Does the list of reviews lack what was posted along with the review itself?
+pub fn contradicts(desired: &Desired<'_>, observed: &Observed) -> bool {
+    let has_comments = desired.document.findings.iter().any(|finding| finding.inline && finding.dismissed.is_none());
+    has_comments && !observed.reviews.iter().any(|review| review.author.is(desired.me))
+}
+
 pub fn next(desired: &Desired<'_>, observed: &Observed) -> Result<Next, Refrain> {
     let said = standing(&observed.reviews, desired.me, desired.case_id, desired.key);
     // The oldest: where two of us were at it at once, it is the one that everybody goes by.

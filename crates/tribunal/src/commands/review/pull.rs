@@ -363,6 +363,12 @@ pub async fn end(state: State, ledger: &Ledger, args: &ReviewArgs, quiet: bool) 
             format!("somebody is writing a review of {place} by hand under the same account; ours would have sent it along"),
         )
         .help("submit or discard that draft, or give Tribunal an account of its own; then run the same command again")),
+        PublicationEnd::Overtaken { run } => Err(Situation::new(
+            "posted-elsewhere",
+            exit::NOT_YET,
+            format!("another run ({run}) has posted a review of {place} meanwhile; nothing was posted over it"),
+        )
+        .help("run the same command again: it goes on from that review")),
         PublicationEnd::Failed { reason, .. } => Err(Situation::new("forge-failed", exit::FORGE, reason)),
     }
 }
@@ -370,7 +376,8 @@ pub async fn end(state: State, ledger: &Ledger, args: &ReviewArgs, quiet: bool) 
 fn exit_of(state: &State) -> u8 {
     match &state.phase {
         Phase::Done(document) => document.exit_code(),
-        Phase::Noop { .. } => exit::DONE,
+        // What is open is open, whichever machine found it.
+        Phase::Noop { document: Some(document), .. } => document.exit_code(),
         _ => exit::INCOMPLETE,
     }
 }
