@@ -10,7 +10,7 @@ use std::sync::Arc;
 use tribunal_core::ids::{AgentName, RepoPath, RunId, Sha};
 use tribunal_core::merge::facts::{Facts, Gates, Makers, Marker};
 use tribunal_core::merge::people::{Rights, Voices, approvers};
-use tribunal_core::policy::config::DEFAULT_MAX_BYTES;
+use tribunal_core::policy::config::ReadLimits;
 use tribunal_core::procedure::remediate;
 use tribunal_core::pull::capability::Capability;
 use tribunal_core::pull::facts::{BaseRules, Mergeable, Pull, PullState};
@@ -185,7 +185,7 @@ impl Merging {
 fn read(repository: &Repository, base: Sha, head: Sha) -> Result<Brought, GitError> {
     let parted = repository.merge_base(&base, &head, "base", "head")?;
     repository.bring_changed(&parted, &head)?;
-    let change = repository.read_change(&parted, &head, DEFAULT_MAX_BYTES)?.change;
+    let change = repository.read_change(&parted, &head, ReadLimits::default())?.change;
     let files = change.files.iter().flat_map(|file| [Some(&file.path), file.old_path.as_ref()]).flatten().cloned().collect();
     Ok(Brought {
         files,
