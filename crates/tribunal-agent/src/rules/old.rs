@@ -4,12 +4,13 @@
 //! read the file of before as well, and a finding is old if the same rule found the same in lines that the change took away.
 
 use super::compile::RuleSet;
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use tribunal_core::diff::change::{ChangedFile, DiffLine, Origin};
 use tribunal_core::findings::key::normalise_code;
 use tribunal_core::findings::report::Claim;
 
-/// A match of a syntax rule: what is said of it, and the matched code as [`normalise_code`] gives it.
+/// A match of a syntax rule: what is said of it, and a hash of the matched code as [`normalise_code`] gives it.
 pub struct Found {
     pub claim: Claim,
     pub construct: String,
@@ -87,13 +88,23 @@ impl Hunks {
     }
 }
 
-/// The same for rules over single lines, which need no more than the line.
-pub fn without_moved_lines(file: &ChangedFile, claims: Vec<Claim>) -> Vec<Claim> {
-    if claims.is_empty() {
-        return claims;
+/// The same for rules over single lines, which need no more than the line. Read where it is first asked for.
+pub struct MovedLines<'a> {
+    file: &'a ChangedFile,
+    removed: OnceCell<BTreeSet<String>>,
+}
+
+impl<'a> MovedLines<'a> {
+    pub fn new(file: &'a ChangedFile) -> Self {
+        Self { file, removed: OnceCell::new() }
     }
-    let removed: BTreeSet<String> = file.removed_lines().map(|line| normalise_code(&line.text)).collect();
-    claims.into_iter().filter(|claim| !removed.contains(&normalise_code(&claim.evidence))).collect()
+
+    /// Did the change take this line away elsewhere?
+    pub fn contains(&self, line: &str) -> bool {
+        let removed = || self.file.removed_lines().map(|line| normalise_code(&line.text)).collect();
+        let removed: &BTreeSet<String> = self.removed.get_or_init(removed);
+        !removed.is_empty() && removed.contains(&normalise_code(line))
+    }
 }
 
 /// The claims without those in whose place their rule's `unless_removed` stood.

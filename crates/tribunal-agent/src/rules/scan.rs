@@ -11,7 +11,7 @@ use super::suppress::{self, Place};
 use super::syntax::{Looked, Subject, language_of, scan_text};
 use super::visible::{Look, VisibleChange};
 use rayon::prelude::*;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use tribunal_core::diff::apply::undo_hunks;
 use tribunal_core::diff::change::{AddedLines, Change, ChangedFile, DiffLine, FileContent, FileStatus, Origin};
@@ -23,7 +23,7 @@ use tribunal_core::plan::files::NotReviewed;
 
 /// A file beyond this is not parsed; its added lines are still checked one by one.
 pub const MAX_PARSED_BYTES: usize = 2 * 1024 * 1024;
-/// What one line rule finds beyond this in one file is more of the same.
+/// What one rule finds beyond this in one file, with the same weight, is more of the same.
 const MAX_PER_RULE: usize = 250;
 /// Lines between two looks at the clock.
 const LINES_PER_TICK: usize = 64;
@@ -103,10 +103,9 @@ fn scan_file(rules: &RuleSet, file: &ChangedFile, look: Look, clock: Clock) -> R
         FileContent::Binary | FileContent::Submodule => return Ok(nothing(Depth::Lines, None)),
     }
     let is_test = file.is_test();
-    let Some((claims, mut silenced)) = scan_lines(rules, file, is_test, clock) else {
+    let Some((mut claims, mut silenced)) = scan_lines(rules, file, is_test, clock) else {
         return Ok(nothing(Depth::Lines, Some(NotReviewed::OutOfTime)));
     };
-    let mut claims = old::without_moved_lines(file, claims);
     let (depth, cut) = match look {
         Look::Lines | Look::Aside => (Depth::Lines, None),
         Look::Whole => match scan_syntax(rules, file, is_test, clock)? {
@@ -119,8 +118,25 @@ fn scan_file(rules: &RuleSet, file: &ChangedFile, look: Look, clock: Clock) -> R
             Syntax::Cut(reason) => (Depth::Lines, Some(reason)),
         },
     };
-    let silenced = old::without_moved_lines(file, silenced);
-    Ok(FileScan { claims: old::without_rewritten(rules, file, claims), silenced, depth, cut })
+    let moved = old::MovedLines::new(file);
+    silenced.retain(|claim| !moved.contains(&claim.evidence));
+    let mut claims = old::without_rewritten(rules, file, claims);
+    // Counted last: code that was only moved takes no room.
+    let mut tally = Tally::default();
+    claims.retain(|claim| tally.has_room(claim));
+    Ok(FileScan { claims, silenced, depth, cut })
+}
+
+/// How often each rule has spoken of a file, by weight: what weighs little must not use up the room of what weighs more.
+#[derive(Default)]
+struct Tally(BTreeMap<(Option<String>, Option<Severity>), usize>);
+
+impl Tally {
+    fn has_room(&mut self, claim: &Claim) -> bool {
+        let count = self.0.entry((claim.rule.clone(), claim.severity)).or_default();
+        *count += 1;
+        *count <= MAX_PER_RULE
+    }
 }
 
 /// What the rules over single lines say, and what is silenced; nothing if the time ran out.
@@ -134,7 +150,8 @@ fn scan_lines(rules: &RuleSet, file: &ChangedFile, is_test: bool, clock: Clock) 
         .collect();
     // By the order of the rules, as each of them would report alone.
     let mut found: Vec<Vec<Claim>> = vec![Vec::new(); looking.len()];
-    let mut silenced = Vec::new();
+    let (mut silenced, mut tally) = (Vec::new(), Tally::default());
+    let moved = old::MovedLines::new(file);
     let mut above: Option<&DiffLine> = None;
     for (number, line) in file.lines().filter(|line| line.new_line.is_some()).enumerate() {
         let before = above.replace(line);
@@ -146,7 +163,7 @@ fn scan_lines(rules: &RuleSet, file: &ChangedFile, is_test: bool, clock: Clock) 
         }
         let read = ReadLine::new(&line.text);
         for ((rule, matcher), found) in looking.iter().zip(&mut found) {
-            let Some(hit) = matcher.find(&read).filter(|_| found.len() < MAX_PER_RULE) else { continue };
+            let Some(hit) = matcher.find(&read).filter(|hit| !moved.contains(&hit.quote)) else { continue };
             let number = line.new_line.unwrap_or(1);
             let mut claim = claim(rule, &file.path, number, number, hit.quote, None);
             if hit.asks {
@@ -156,9 +173,10 @@ fn scan_lines(rules: &RuleSet, file: &ChangedFile, is_test: bool, clock: Clock) 
             }
             let over = before.map(|line| line.text.as_str());
             match suppress::suppression(&rule.file, &[&line.text], over.as_slice()) {
-                None => found.push(claim),
+                None if tally.has_room(&claim) => found.push(claim),
                 Some(Place::Above(_)) if before.is_some_and(|line| line.origin != Origin::Added) => {}
-                Some(_) => silenced.push(claim),
+                Some(_) if silenced.len() < MAX_PER_RULE => silenced.push(claim),
+                None | Some(_) => {}
             }
         }
     }

@@ -14,7 +14,7 @@ use std::ops::ControlFlow;
 use tribunal_context::grammar::Grammar;
 use tribunal_core::diff::change::{AddedLines, ChangedFile};
 use tribunal_core::diff::language::{Language, is_sample_path, is_test_path};
-use tribunal_core::findings::key::normalise_code;
+use tribunal_core::findings::key::{normalise_code, sha256_hex};
 use tribunal_core::findings::report::{Claim, Fix};
 use tribunal_core::ids::RepoPath;
 use tribunal_core::plan::files::NotReviewed;
@@ -23,8 +23,6 @@ use tribunal_core::plan::files::NotReviewed;
 const MAX_EVIDENCE_LINES: u32 = 6;
 /// Code nested deeper is written by nobody, and each question about what surrounds a node costs its depth.
 const MAX_DEPTH: u32 = 3_000;
-/// What one rule finds beyond this in one file is more of the same.
-const MAX_PER_RULE: usize = 250;
 /// Of a large construct so much is compared.
 const MAX_CONSTRUCT_BYTES: usize = 4096;
 /// Nodes between two looks at the clock.
@@ -59,7 +57,8 @@ pub fn scan_text(syntax: &SyntaxRules, subject: &Subject<'_>, text: &str, added:
     let lines: Vec<&str> = text.lines().collect();
     // Which rules look at a file depends on its path alone.
     let looks: Vec<bool> = syntax.matchers.iter().map(|matcher| matcher.rule.looks_at(subject.path, subject.is_test)).collect();
-    let mut counts = vec![0_usize; syntax.matchers.len()];
+    // The last place of each rule: one line says a thing once, however many nodes of it match.
+    let mut places: Vec<Option<(Option<u32>, Option<u32>)>> = vec![None; syntax.matchers.len()];
     let mut looked = Looked::default();
     let mut unparsed = Unparsed::default();
     for (visited, node) in tree.root().dfs().enumerate() {
@@ -79,17 +78,18 @@ pub fn scan_text(syntax: &SyntaxRules, subject: &Subject<'_>, text: &str, added:
             continue;
         }
         for (index, candidate) in candidates {
-            if counts[index] >= MAX_PER_RULE {
-                continue;
-            }
             let Some(found) = candidate.core.match_node(node.clone()) else { continue };
             let Some(claim) = claim_of(candidate, &found, subject.path, &lines, added) else { continue };
-            counts[index] += 1;
+            let place = Some((claim.line_start, claim.line_end));
+            if std::mem::replace(&mut places[index], place) == place {
+                continue;
+            }
             match silence(&candidate.rule, &claim, &lines, added) {
                 Silence::None => {
                     let text = found.text();
                     let end = boundary(&text, MAX_CONSTRUCT_BYTES);
-                    looked.found.push(Found { claim, construct: normalise_code(&text[..end]) });
+                    let construct = sha256_hex(normalise_code(&text[..end]).as_bytes());
+                    looked.found.push(Found { claim, construct });
                 }
                 Silence::Before => {}
                 Silence::ByChange => looked.silenced.push(claim),

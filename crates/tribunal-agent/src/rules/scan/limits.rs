@@ -157,7 +157,8 @@ fn a_file_whose_time_is_over_is_not_reviewed() {
 
 #[test]
 fn a_file_that_is_too_large_to_parse_is_not_reviewed() {
-    let large = format!("x = 1\n{}", "# padding\n".repeat(MAX_PARSED_BYTES / 10 + 1));
+    let line = format!("# {}\n", "padding ".repeat(100));
+    let large = format!("x = 1\n{}", line.repeat(MAX_PARSED_BYTES / line.len() + 1));
     assert_eq!(cut(&added("src/a.py", &large), TimeLimits::default()), [NotReviewed::TooLargeToParse]);
     // Text without a grammar is read line by line at any size.
     assert_eq!(cut(&added("a.txt", &large), TimeLimits::default()), []);
