@@ -1,6 +1,7 @@
 //! The figures that were promised, measured on the release binary and printed beside their limits. Times are medians of several
 //! runs; where a time would be noise, the figure is a ratio within one run.
 
+mod bounds;
 mod forges;
 mod index;
 mod models;
@@ -41,6 +42,8 @@ pub enum Part {
     Index,
     /// A change of 200,000 lines
     Large,
+    /// How time grows with a change, and the memory of a very large one
+    Bounds,
 }
 
 pub fn run(only: Option<Part>) -> Result<()> {
@@ -73,6 +76,9 @@ pub fn run(only: Option<Part>) -> Result<()> {
     }
     if wanted(Part::Large) {
         figures.extend(large_figures(&binary, work.path())?);
+    }
+    if wanted(Part::Bounds) {
+        figures.extend(bounds::figures(&binary, work.path())?);
     }
     print(&figures)
 }
@@ -156,6 +162,11 @@ fn millis(time: Duration) -> f64 {
 
 /// Milliseconds and peak megabytes of one review.
 fn review(binary: &Path, repository: &Path, head: &str) -> Result<(f64, f64)> {
+    review_ending(binary, repository, head, &[0, 1])
+}
+
+/// The same for a review that may end with one of these exit codes.
+fn review_ending(binary: &Path, repository: &Path, head: &str, codes: &[i32]) -> Result<(f64, f64)> {
     let begun = Instant::now();
     let mut child = Command::new(binary)
         .args(["review", "--mode", "full", "--quiet", "--format", "json", "--range"])
@@ -168,7 +179,7 @@ fn review(binary: &Path, repository: &Path, head: &str) -> Result<(f64, f64)> {
     let peak = peak_memory(&mut child)?;
     let status = child.wait()?;
     let time = millis(begun.elapsed());
-    if !matches!(status.code(), Some(0 | 1)) {
+    if !status.code().is_some_and(|code| codes.contains(&code)) {
         bail!("the review in {} ended with {status}", repository.display());
     }
     Ok((time, peak))

@@ -4,6 +4,7 @@
 //! against its own examples. A rule speaks only of lines that the change added: what was there before is not its fault.
 
 mod checks;
+pub mod clock;
 pub mod compile;
 pub mod examples;
 pub mod file;
@@ -12,3 +13,5 @@ pub mod load;
 mod old;
 pub mod scan;
 mod suppress;
+mod syntax;
+pub mod visible;

@@ -1,8 +1,11 @@
 //! What will be looked at, how far back, and by whom: decided before anyone looks.
 
+pub mod attributes;
+pub mod base;
 pub mod files;
 pub mod flags;
 pub mod links;
+pub mod lock_file;
 pub mod mode;
 pub mod panel;
 pub mod spec;

@@ -179,7 +179,7 @@ impl Effects {
             return Ok(Arc::clone(change));
         }
         let read = match &state.request.target {
-            Target::Trees { base, head, .. } => self.repository()?.read_change(base, head, state.request.policy.max_bytes)?,
+            Target::Trees { base, head, .. } => self.repository()?.read_change(base, head, state.request.policy.read_limits())?,
             Target::Patch { .. } => self.read_patch(&patch.unwrap_or_default())?,
         };
         Ok(Arc::clone(self.change.get_or_init(|| Arc::new(read))))
@@ -256,7 +256,7 @@ impl Effects {
         let target = &state.request.target;
         let base = target.base();
         let old_base = reviewing.plan.since_base.as_ref().unwrap_or(&base);
-        let touched = self.repository()?.window(old_base, since, &base, &target.head(), state.request.policy.max_bytes)?;
+        let touched = self.repository()?.window(old_base, since, &base, &target.head(), state.request.policy.read_limits())?;
         let window = Arc::new(Window::new(touched, reviewing.plan.prior.iter().map(|open| open.known()).collect()));
         *kept = Some(Arc::clone(&window));
         Ok(Some(window))

@@ -4,6 +4,7 @@
 //! attributes, hooks, file-system monitors, odd file names, tags that shadow branches. Only plumbing commands are used, with
 //! every such door shut; names are resolved to full ids first, and paths never reach git as patterns.
 
+mod base_facts;
 pub mod change;
 pub mod commit;
 pub mod definitions;
@@ -13,6 +14,7 @@ pub mod merge;
 mod records;
 pub mod refs;
 pub mod snapshot;
+mod stream;
 pub mod work_tree;
 pub mod write;
 

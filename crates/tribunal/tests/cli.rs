@@ -7,6 +7,8 @@ mod cli {
     mod accounting;
     mod agents;
     mod bad_input;
+    mod blindness;
+    mod bounds;
     mod clis;
     mod first_contact;
     mod git_safety;

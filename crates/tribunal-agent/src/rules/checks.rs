@@ -23,9 +23,11 @@ mod tests_weakened;
 mod workflow;
 
 use super::compile::Rule;
+use super::lines::{PART_BYTES, boundary};
 use super::scan::claim;
+use super::visible::VisibleChange;
 use std::sync::Arc;
-use tribunal_core::diff::change::{Change, ChangedFile, DiffLine, FileContent, FileStatus};
+use tribunal_core::diff::change::{ChangedFile, DiffLine, FileContent, FileStatus};
 use tribunal_core::findings::report::Claim;
 
 /// What a check sees: its rule, and the change.
@@ -37,13 +39,12 @@ pub struct Check(CheckFn);
 /// A rule at work on a change.
 pub struct Scope<'a> {
     rule: &'a Arc<Rule>,
-    change: &'a Change,
-    wanted: &'a (dyn Fn(&ChangedFile) -> bool + Sync),
+    change: &'a VisibleChange<'a>,
 }
 
 impl Check {
-    pub fn run(self, rule: &Arc<Rule>, change: &Change, wanted: &(dyn Fn(&ChangedFile) -> bool + Sync)) -> Vec<Claim> {
-        (self.0)(&Scope { rule, change, wanted })
+    pub fn run(self, rule: &Arc<Rule>, change: &VisibleChange<'_>) -> Vec<Claim> {
+        (self.0)(&Scope { rule, change })
     }
 }
 
@@ -55,20 +56,24 @@ impl<'a> Scope<'a> {
 
     /// The same, and those that the change deletes: what is gone is the whole point of some checks.
     fn files_and_deleted(&self) -> impl Iterator<Item = &'a ChangedFile> + '_ {
-        self.change.files.iter().filter(|file| {
-            file.content == FileContent::Text && (self.wanted)(file) && self.rule.looks_at(&file.path, file.is_test())
-        })
+        self.change.files().filter(|file| file.content == FileContent::Text && self.rule.looks_at(&file.path, file.is_test()))
     }
 
     /// The claim about one line of the diff: by its old number if the change removed it.
     fn claim(&self, file: &ChangedFile, line: &DiffLine) -> Claim {
+        self.claim_of_part(file, line, &line.text)
+    }
+
+    /// The claim about a part of a line. Of an endless line only the beginning is quoted.
+    fn claim_of_part(&self, file: &ChangedFile, line: &DiffLine, part: &str) -> Claim {
         let number = line.new_line.or(line.old_line).unwrap_or(1);
-        claim(self.rule, &file.path, number, number, line.text.clone(), None)
+        let end = if part.len() > PART_BYTES { boundary(part, MAX_QUOTE_BYTES) } else { part.len() };
+        claim(self.rule, &file.path, number, number, part[..end].to_owned(), None)
     }
 }
 
-/// Lines beyond this are data or minified: nobody wrote them, and nobody can review them.
-const MAX_LINE_BYTES: usize = 4096;
+/// What is quoted of an endless line.
+const MAX_QUOTE_BYTES: usize = 200;
 
 /// The file after the change, line by line, where all of it is known.
 fn whole_text(file: &ChangedFile) -> Option<Vec<&str>> {

@@ -159,8 +159,9 @@ impl SyntaxRules {
         Ok(Self { matchers, by_kind })
     }
 
-    pub fn for_kind(&self, kind: u16) -> impl Iterator<Item = &SyntaxRule> {
-        self.by_kind.get(usize::from(kind)).into_iter().flatten().map(|&index| &self.matchers[index])
+    /// The matchers of a kind of node, each with its place in `matchers`.
+    pub fn for_kind(&self, kind: u16) -> impl Iterator<Item = (usize, &SyntaxRule)> {
+        self.by_kind.get(usize::from(kind)).into_iter().flatten().map(|&index| (index, &self.matchers[index]))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::file::LineRule;
 use regex::{Regex, RegexSet};
+use std::ops::Range;
 use std::sync::OnceLock;
 
 /// Expressions are compiled when the first line with a keyword turns up: most changes hold none of them.
@@ -18,14 +19,58 @@ struct Compiled {
 }
 
 /// A line that a rule speaks about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hit {
     /// It may be meant: the rule asks instead of telling.
     pub asks: bool,
+    /// What to quote: the line, or the part of a long one that holds the match.
+    pub quote: String,
 }
 
-/// Lines beyond this are data, not code that someone wrote.
-const MAX_LINE_BYTES: usize = 4096;
+/// A longer line is read in parts of this size, each of which overlaps the next: an expression costs more than its line is long,
+/// and nothing may hide behind the length of a line.
+pub const PART_BYTES: usize = 4096;
+const OVERLAP_BYTES: usize = 1024;
+/// What is quoted of a long line on each side of a match.
+const QUOTE_MARGIN: usize = 80;
+
+/// A line as the rules read it. Made once for all rules.
+pub struct ReadLine<'a> {
+    parts: Vec<(&'a str, String)>,
+}
+
+impl<'a> ReadLine<'a> {
+    pub fn new(line: &'a str) -> Self {
+        Self { parts: parts(line).map(|part| (part, part.to_ascii_lowercase())).collect() }
+    }
+}
+
+/// The line, or overlapping parts of a long one.
+pub fn parts(line: &str) -> impl Iterator<Item = &str> {
+    let mut start = Some(0);
+    std::iter::from_fn(move || {
+        let from = start?;
+        let end = boundary(line, from + PART_BYTES);
+        start = (end < line.len()).then(|| boundary(line, end - OVERLAP_BYTES));
+        Some(&line[from..end])
+    })
+}
+
+/// The nearest place at or before `at` where a character begins.
+pub fn boundary(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+/// The part of a long line to quote: a match and a little around it.
+pub fn quote(part: &str, found: Range<usize>) -> String {
+    let end = found.end.min(found.start + 2 * QUOTE_MARGIN);
+    let range = boundary(part, found.start.saturating_sub(QUOTE_MARGIN))..boundary(part, end + QUOTE_MARGIN);
+    part[range].to_owned()
+}
 
 impl LineMatcher {
     pub fn new(rule: &LineRule) -> Self {
@@ -49,26 +94,28 @@ impl LineMatcher {
         })
     }
 
-    pub fn find(&self, line: &str) -> Option<Hit> {
-        if line.len() > MAX_LINE_BYTES || !self.has_keyword(line) {
+    pub fn find(&self, line: &ReadLine<'_>) -> Option<Hit> {
+        let is_long = line.parts.len() > 1;
+        line.parts.iter().find_map(|(part, lower)| self.find_in(part, lower, is_long))
+    }
+
+    fn find_in(&self, part: &str, lower: &str, is_long: bool) -> Option<Hit> {
+        if !self.keywords.is_empty() && !self.keywords.iter().any(|word| lower.contains(word)) {
             return None;
         }
         // A rule that cannot be read was refused when it was loaded.
         let compiled = self.compiled().as_ref().ok()?;
-        let found = compiled.any.iter().any(|regex| {
-            regex.captures_iter(line).any(|captures| {
-                let hit = captures.name("secret").or_else(|| captures.get(0)).map_or("", |found| found.as_str());
-                self.rule.entropy.is_none_or(|floor| entropy(hit) >= floor)
+        let found = compiled.any.iter().find_map(|regex| {
+            regex.captures_iter(part).find_map(|captures| {
+                let hit = captures.name("secret").or_else(|| captures.get(0))?;
+                self.rule.entropy.is_none_or(|floor| entropy(hit.as_str()) >= floor).then(|| hit.range())
             })
-        });
-        (found && !compiled.unless.is_match(line)).then(|| Hit { asks: compiled.question.is_match(line) })
-    }
-
-    fn has_keyword(&self, line: &str) -> bool {
-        self.keywords.is_empty() || {
-            let lower = line.to_ascii_lowercase();
-            self.keywords.iter().any(|word| lower.contains(word))
+        })?;
+        if compiled.unless.is_match(part) {
+            return None;
         }
+        let quote = if is_long { quote(part, found) } else { part.to_owned() };
+        Some(Hit { asks: compiled.question.is_match(part), quote })
     }
 }
 
@@ -93,18 +140,32 @@ pub fn entropy(text: &str) -> f64 {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_line_that_may_be_meant_is_asked_about() {
-        let matcher = LineMatcher::new(&LineRule {
-            any: vec!["key = .+".into()],
+    fn matcher() -> LineMatcher {
+        LineMatcher::new(&LineRule {
+            any: vec!["key = [a-z]\\d".into()],
             unless: vec!["env".into()],
             question: vec!["default".into()],
             entropy: None,
             keywords: Vec::new(),
-        });
-        assert_eq!(matcher.find("key = a1"), Some(Hit { asks: false }));
-        assert_eq!(matcher.find("default key = a1"), Some(Hit { asks: true }));
-        assert_eq!(matcher.find("key = env"), None);
+        })
+    }
+
+    #[test]
+    fn a_line_that_may_be_meant_is_asked_about() {
+        let asks = |line: &str| matcher().find(&ReadLine::new(line)).map(|hit| hit.asks);
+        assert_eq!(asks("key = a1"), Some(false));
+        assert_eq!(asks("default key = a1"), Some(true));
+        assert_eq!(asks("key = a1 env"), None);
+    }
+
+    /// Issue 16, point 18: nothing hides behind the length of a line, wherever in it it stands.
+    #[test]
+    fn a_long_line_is_read_to_its_end() {
+        for before in [0, 3000, 4090, 4096, 5000, 50_000] {
+            let line = format!("{}key = a1{}", "ü".repeat(before / 2), "x".repeat(20_000));
+            let hit = matcher().find(&ReadLine::new(&line)).unwrap();
+            assert!(hit.quote.contains("key = a1") && hit.quote.len() < 400, "{before}: {}", hit.quote.len());
+        }
     }
 
     #[test]

@@ -4,69 +4,153 @@
 //! read the file of before as well, and a finding is old if the same rule found the same in lines that the change took away.
 
 use super::compile::RuleSet;
-use std::collections::BTreeSet;
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use tribunal_core::diff::change::{ChangedFile, DiffLine, Origin};
 use tribunal_core::findings::key::normalise_code;
 use tribunal_core::findings::report::Claim;
 
-/// A match of a syntax rule: what is said of it, and the matched code as [`normalise_code`] gives it.
+/// A match of a syntax rule: what is said of it, and a hash of the matched code as [`normalise_code`] gives it.
 pub struct Found {
     pub claim: Claim,
     pub construct: String,
 }
 
-/// The claims without those that `before`, the findings in removed lines, answers for. Each of them answers once: a copy is new.
-pub fn without_old(file: &ChangedFile, found: Vec<Found>, mut before: Vec<Found>) -> Vec<Claim> {
-    let mut answered = |new: &Found, is_same: &dyn Fn(&Found) -> bool| {
-        let place = before.iter().position(|old| old.claim.rule == new.claim.rule && is_same(old));
-        place.map(|place| before.swap_remove(place)).is_some()
-    };
-    let unmoved: Vec<Found> = found
-        .into_iter()
-        .filter(|new| {
-            let evidence = normalise_code(&new.claim.evidence);
-            !answered(new, &|old| normalise_code(&old.claim.evidence) == evidence)
-        })
-        .collect();
-    let rewritten = |new: &Found, old: &Found| {
-        new.construct == old.construct && new_hunk(file, new.claim.line_start) == old_hunk(file, old.claim.line_start)
-    };
-    unmoved.into_iter().filter(|new| !answered(new, &|old| rewritten(new, old))).map(|found| found.claim).collect()
+/// Findings of before by what a finding of now must share with one of them to be old. Each of them answers once.
+struct Answers<K> {
+    open: BTreeMap<K, VecDeque<usize>>,
 }
 
-fn new_hunk(file: &ChangedFile, line: Option<u32>) -> Option<usize> {
-    file.hunks.iter().position(|hunk| hunk.lines.iter().any(|other| other.origin == Origin::Added && other.new_line == line))
-}
-
-fn old_hunk(file: &ChangedFile, line: Option<u32>) -> Option<usize> {
-    file.hunks.iter().position(|hunk| hunk.lines.iter().any(|other| other.origin == Origin::Removed && other.old_line == line))
-}
-
-/// The same for rules over single lines, which need no more than the line.
-pub fn without_moved_lines(file: &ChangedFile, claims: Vec<Claim>) -> Vec<Claim> {
-    if claims.is_empty() {
-        return claims;
+impl<K: Ord> Answers<K> {
+    fn new(keys: impl Iterator<Item = (K, usize)>) -> Self {
+        let mut open: BTreeMap<K, VecDeque<usize>> = BTreeMap::new();
+        for (key, index) in keys {
+            open.entry(key).or_default().push_back(index);
+        }
+        Self { open }
     }
-    let removed: BTreeSet<String> = file.removed_lines().map(|line| normalise_code(&line.text)).collect();
-    claims.into_iter().filter(|claim| !removed.contains(&normalise_code(&claim.evidence))).collect()
+
+    fn take(&mut self, key: &K) -> Option<usize> {
+        self.open.get_mut(key)?.pop_front()
+    }
+}
+
+/// The claims without those that `before`, the findings in removed lines, answers for. Each of them answers once: a copy is new.
+pub fn without_old(file: &ChangedFile, found: Vec<Found>, before: Vec<Found>) -> Vec<Claim> {
+    if before.is_empty() {
+        return found.into_iter().map(|found| found.claim).collect();
+    }
+    let by_evidence = |found: &Found| (found.claim.rule.clone(), normalise_code(&found.claim.evidence));
+    let mut answers = Answers::new(before.iter().map(by_evidence).zip(0..));
+    let mut answered = vec![false; before.len()];
+    let mut unmoved = Vec::new();
+    for new in found {
+        match answers.take(&by_evidence(&new)) {
+            Some(index) => answered[index] = true,
+            None => unmoved.push(new),
+        }
+    }
+    let hunks = Hunks::new(file);
+    let construct = |found: &Found, hunk: Option<usize>| (found.claim.rule.clone(), found.construct.clone(), hunk);
+    let rest = (0..).zip(&before).filter(|(index, _)| !answered[*index]);
+    let mut answers = Answers::new(rest.map(|(index, old)| (construct(old, hunks.of_removed(old.claim.line_start)), index)));
+    unmoved.retain(|new| answers.take(&construct(new, hunks.of_added(new.claim.line_start))).is_none());
+    unmoved.into_iter().map(|found| found.claim).collect()
+}
+
+/// Which hunk holds a line, by its number on either side.
+struct Hunks {
+    added: BTreeMap<u32, usize>,
+    removed: BTreeMap<u32, usize>,
+}
+
+impl Hunks {
+    fn new(file: &ChangedFile) -> Self {
+        let mut hunks = Self { added: BTreeMap::new(), removed: BTreeMap::new() };
+        for (index, hunk) in file.hunks.iter().enumerate() {
+            for line in &hunk.lines {
+                match (line.origin, line.new_line, line.old_line) {
+                    (Origin::Added, Some(number), _) => drop(hunks.added.entry(number).or_insert(index)),
+                    (Origin::Removed, _, Some(number)) => drop(hunks.removed.entry(number).or_insert(index)),
+                    _ => {}
+                }
+            }
+        }
+        hunks
+    }
+
+    fn of_added(&self, line: Option<u32>) -> Option<usize> {
+        self.added.get(&line?).copied()
+    }
+
+    fn of_removed(&self, line: Option<u32>) -> Option<usize> {
+        self.removed.get(&line?).copied()
+    }
+}
+
+/// The same for rules over single lines, which need no more than the line. Read where it is first asked for.
+pub struct MovedLines<'a> {
+    file: &'a ChangedFile,
+    removed: OnceCell<BTreeSet<String>>,
+}
+
+impl<'a> MovedLines<'a> {
+    pub fn new(file: &'a ChangedFile) -> Self {
+        Self { file, removed: OnceCell::new() }
+    }
+
+    /// Did the change take this line away elsewhere?
+    pub fn contains(&self, line: &str) -> bool {
+        let removed = || self.file.removed_lines().map(|line| normalise_code(&line.text)).collect();
+        let removed: &BTreeSet<String> = self.removed.get_or_init(removed);
+        !removed.is_empty() && removed.contains(&normalise_code(line))
+    }
 }
 
 /// The claims without those in whose place their rule's `unless_removed` stood.
 pub fn without_rewritten(rules: &RuleSet, file: &ChangedFile, claims: Vec<Claim>) -> Vec<Claim> {
-    let is_rewritten = |claim: &Claim| {
-        let pattern = claim.rule.as_deref().and_then(|id| rules.get(id)).and_then(|rule| rule.unless_removed.as_ref());
-        pattern.is_some_and(|pattern| pattern.is_match(&replaced(file, claim)))
-    };
+    let pattern =
+        |claim: &Claim| claim.rule.as_deref().and_then(|id| rules.get(id)).and_then(|rule| rule.unless_removed.as_ref());
+    if !claims.iter().any(|claim| pattern(claim).is_some()) {
+        return claims;
+    }
+    let blocks = Blocks::new(file);
+    let is_rewritten =
+        |claim: &Claim| pattern(claim).is_some_and(|pattern| blocks.removed_at(claim).any(|text| pattern.is_match(text)));
     claims.into_iter().filter(|claim| !is_rewritten(claim)).collect()
 }
 
-/// The removed lines next to a claim, with nothing unchanged between.
-fn replaced(file: &ChangedFile, claim: &Claim) -> String {
-    let blocks = file.hunks.iter().flat_map(|hunk| hunk.lines.split(|line| line.origin == Origin::Context));
-    let is_there = |line: &DiffLine| line.new_line >= claim.line_start && line.new_line <= claim.line_end;
-    let of_claim = blocks.filter(|block| block.iter().any(|line| line.origin == Origin::Added && is_there(line)));
-    let removed = of_claim.flatten().filter(|line| line.origin == Origin::Removed);
-    removed.map(|line| line.text.as_str()).collect::<Vec<_>>().join("\n")
+/// The blocks of a diff that hold no unchanged line: the new lines that each covers, and what it takes away.
+struct Blocks {
+    /// Ascending by their lines.
+    blocks: Vec<Block>,
+}
+
+struct Block {
+    first: u32,
+    last: u32,
+    removed: String,
+}
+
+impl Blocks {
+    fn new(file: &ChangedFile) -> Self {
+        let runs = file.hunks.iter().flat_map(|hunk| hunk.lines.split(|line| line.origin == Origin::Context));
+        Self { blocks: runs.filter_map(block).collect() }
+    }
+
+    /// The removed lines next to a claim, with nothing unchanged between.
+    fn removed_at(&self, claim: &Claim) -> impl Iterator<Item = &str> {
+        let (start, end) = (claim.line_start.unwrap_or(0), claim.line_end.or(claim.line_start).unwrap_or(0));
+        let from = self.blocks.partition_point(|block| block.last < start);
+        self.blocks[from..].iter().take_while(move |block| block.first <= end).map(|block| block.removed.as_str())
+    }
+}
+
+fn block(lines: &[DiffLine]) -> Option<Block> {
+    let mut added = lines.iter().filter(|line| line.origin == Origin::Added).filter_map(|line| line.new_line);
+    let first = added.next()?;
+    let removed: Vec<&str> = lines.iter().filter(|line| line.origin == Origin::Removed).map(|line| line.text.as_str()).collect();
+    Some(Block { first, last: added.last().unwrap_or(first), removed: removed.join("\n") })
 }
 
 #[cfg(test)]

@@ -1,38 +1,39 @@
-//! Runs rules over a change, file by file and in parallel.
+//! Runs rules over a change, file by file and in parallel, within a time.
 //!
 //! The result is in the order of the diff, whatever order the threads finished in.
 
-use super::compile::{Rule, RuleSet, SyntaxRule, SyntaxRules};
+use super::clock::{Clock, TimeLimits};
+use super::compile::{Rule, RuleSet};
+use super::lines::ReadLine;
 use super::load::RuleError;
-use super::old::{self, Found};
-use super::suppress;
-use ast_grep_core::matcher::MatcherExt;
-use ast_grep_core::replacer::Replacer;
-use ast_grep_core::tree_sitter::StrDoc;
-use ast_grep_core::{AstGrep, NodeMatch};
+use super::old;
+use super::suppress::{self, Place};
+use super::syntax::{Looked, Subject, language_of, scan_text};
+use super::visible::{Look, VisibleChange};
 use rayon::prelude::*;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use tribunal_context::grammar::Grammar;
 use tribunal_core::diff::apply::undo_hunks;
-use tribunal_core::diff::change::{AddedLines, Change, ChangedFile, FileContent, FileStatus, Origin};
+use tribunal_core::diff::change::{AddedLines, Change, ChangedFile, DiffLine, FileContent, FileStatus, Origin};
 use tribunal_core::diff::language::{Language, is_prose_path, is_sample_path, is_test_path};
-use tribunal_core::findings::key::normalise_code;
 use tribunal_core::findings::report::{Claim, Fix};
 use tribunal_core::findings::scale::Severity;
 use tribunal_core::ids::RepoPath;
+use tribunal_core::plan::files::NotReviewed;
 
 /// A file beyond this is not parsed; its added lines are still checked one by one.
 pub const MAX_PARSED_BYTES: usize = 2 * 1024 * 1024;
-/// A match that is longer is quoted by its first line: a finding needs a place, not a page.
-const MAX_EVIDENCE_LINES: u32 = 6;
+/// What one rule finds beyond this in one file, with the same weight, is more of the same.
+const MAX_PER_RULE: usize = 250;
+/// Lines between two looks at the clock.
+const LINES_PER_TICK: usize = 64;
 
 /// How closely the rules could look at one file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Depth {
     /// Parsed, and matched by the rules of its language.
     Syntax,
-    /// Only its added lines were looked at: no grammar, no whole text, or too large.
+    /// Only its added lines were looked at: no grammar, or no whole text.
     Lines,
 }
 
@@ -40,21 +41,34 @@ pub enum Depth {
 pub struct Scan {
     pub claims: Vec<Claim>,
     pub depths: Vec<(RepoPath, Depth)>,
+    /// Files that could not be looked at whole.
+    pub cut: Vec<(RepoPath, NotReviewed)>,
+    /// What comments that the change itself adds silence.
+    pub silenced: Vec<Claim>,
 }
 
 /// Everything the rules have to say about `change`. What they say of one file alone is limited to those that `wanted` admits.
-pub fn scan(rules: &RuleSet, change: &Change, wanted: impl Fn(&ChangedFile) -> bool + Sync) -> Result<Scan, RuleError> {
-    let files: Vec<&ChangedFile> = change.files.iter().filter(|file| wanted(file)).collect();
-    let scanned: Vec<(Vec<Claim>, Depth)> = files.par_iter().map(|file| scan_file(rules, file)).collect::<Result<_, _>>()?;
+pub fn scan(rules: &RuleSet, change: &Change, wanted: impl Fn(&ChangedFile) -> bool) -> Result<Scan, RuleError> {
+    let look = |file: &ChangedFile| Some(if wanted(file) { Look::Whole } else { Look::Aside });
+    scan_visible(rules, &VisibleChange::new(change, look), TimeLimits::default())
+}
+
+pub fn scan_visible(rules: &RuleSet, change: &VisibleChange<'_>, limits: TimeLimits) -> Result<Scan, RuleError> {
+    let files = change.to_scan();
+    let clock = Clock::start(limits);
+    let scanned: Vec<FileScan> =
+        files.par_iter().map(|(file, look)| scan_file(rules, file, *look, clock)).collect::<Result<_, _>>()?;
     let mut scan = Scan::default();
-    for (file, (claims, depth)) in files.iter().zip(scanned) {
-        scan.claims.extend(particular(rules, claims));
-        scan.depths.push((file.path.clone(), depth));
+    for ((file, _), scanned) in files.iter().zip(scanned) {
+        scan.claims.extend(particular(rules, scanned.claims));
+        scan.silenced.extend(scanned.silenced);
+        scan.depths.push((file.path.clone(), scanned.depth));
+        scan.cut.extend(scanned.cut.map(|reason| (file.path.clone(), reason)));
     }
     for rule in &rules.rules {
         if let Some(check) = rule.check {
             // Whether a test is missing depends on every file of the change, also on those that were read before.
-            scan.claims.extend(check.run(rule, change, &|_| true));
+            scan.claims.extend(check.run(rule, change));
         }
     }
     Ok(scan)
@@ -69,56 +83,134 @@ fn particular(rules: &RuleSet, claims: Vec<Claim>) -> Vec<Claim> {
     kept
 }
 
-fn scan_file(rules: &RuleSet, file: &ChangedFile) -> Result<(Vec<Claim>, Depth), RuleError> {
-    let mut claims = Vec::new();
-    if file.content != FileContent::Text || file.status == FileStatus::Deleted {
-        return Ok((claims, Depth::Lines));
+/// What the rules of single files say of one.
+struct FileScan {
+    claims: Vec<Claim>,
+    silenced: Vec<Claim>,
+    depth: Depth,
+    cut: Option<NotReviewed>,
+}
+
+fn scan_file(rules: &RuleSet, file: &ChangedFile, look: Look, clock: Clock) -> Result<FileScan, RuleError> {
+    let clock = clock.for_file();
+    let nothing = |depth, cut| FileScan { claims: Vec::new(), silenced: Vec::new(), depth, cut };
+    if file.status == FileStatus::Deleted {
+        return Ok(nothing(Depth::Lines, None));
+    }
+    match file.content {
+        // A link's target is a line like any other.
+        FileContent::Text | FileContent::Symlink => {}
+        FileContent::Binary | FileContent::Submodule => return Ok(nothing(Depth::Lines, None)),
     }
     let is_test = file.is_test();
+    let Some((mut claims, mut silenced)) = scan_lines(rules, file, is_test, clock) else {
+        return Ok(nothing(Depth::Lines, Some(NotReviewed::OutOfTime)));
+    };
+    let (depth, cut) = match look {
+        Look::Lines | Look::Aside => (Depth::Lines, None),
+        Look::Whole => match scan_syntax(rules, file, is_test, clock)? {
+            Syntax::Looked(found, quiet) => {
+                claims.extend(found);
+                silenced.extend(quiet);
+                (Depth::Syntax, None)
+            }
+            Syntax::NoGrammar => (Depth::Lines, None),
+            Syntax::Cut(reason) => (Depth::Lines, Some(reason)),
+        },
+    };
+    let moved = old::MovedLines::new(file);
+    silenced.retain(|claim| !moved.contains(&claim.evidence));
+    let mut claims = old::without_rewritten(rules, file, claims);
+    // Counted last: code that was only moved takes no room.
+    let mut tally = Tally::default();
+    claims.retain(|claim| tally.has_room(claim));
+    Ok(FileScan { claims, silenced, depth, cut })
+}
+
+/// How often each rule has spoken of a file, by weight: what weighs little must not use up the room of what weighs more.
+#[derive(Default)]
+struct Tally(BTreeMap<(Option<String>, Option<Severity>), usize>);
+
+impl Tally {
+    fn has_room(&mut self, claim: &Claim) -> bool {
+        let count = self.0.entry((claim.rule.clone(), claim.severity)).or_default();
+        *count += 1;
+        *count <= MAX_PER_RULE
+    }
+}
+
+/// What the rules over single lines say, and what is silenced; nothing if the time ran out.
+fn scan_lines(rules: &RuleSet, file: &ChangedFile, is_test: bool, clock: Clock) -> Option<(Vec<Claim>, Vec<Claim>)> {
     let own_tests = own_tests(file);
-    for rule in rules.rules.iter().filter(|rule| rule.looks_at(&file.path, is_test)) {
-        let Some(matcher) = &rule.lines else { continue };
-        let mut above = None;
-        for line in file.lines().filter(|line| line.new_line.is_some()) {
-            let before = above.replace(line.text.as_str());
-            if line.origin != Origin::Added {
-                continue;
-            }
-            let Some(hit) = matcher.find(&line.text) else { continue };
-            if suppress::silences(&rule.file, &[&line.text], before.as_slice()) {
-                continue;
-            }
+    let looking: Vec<_> = rules
+        .rules
+        .iter()
+        .filter_map(|rule| Some((rule, rule.lines.as_ref()?)))
+        .filter(|(rule, _)| rule.looks_at(&file.path, is_test))
+        .collect();
+    // By the order of the rules, as each of them would report alone.
+    let mut found: Vec<Vec<Claim>> = vec![Vec::new(); looking.len()];
+    let (mut silenced, mut tally) = (Vec::new(), Tally::default());
+    let moved = old::MovedLines::new(file);
+    let mut above: Option<&DiffLine> = None;
+    for (number, line) in file.lines().filter(|line| line.new_line.is_some()).enumerate() {
+        let before = above.replace(line);
+        if line.origin != Origin::Added {
+            continue;
+        }
+        if number % LINES_PER_TICK == 0 && clock.is_over() {
+            return None;
+        }
+        let read = ReadLine::new(&line.text);
+        for ((rule, matcher), found) in looking.iter().zip(&mut found) {
+            let Some(hit) = matcher.find(&read).filter(|hit| !moved.contains(&hit.quote)) else { continue };
             let number = line.new_line.unwrap_or(1);
-            let mut claim = claim(rule, &file.path, number, number, line.text.clone(), None);
+            let mut claim = claim(rule, &file.path, number, number, hit.quote, None);
             if hit.asks {
                 claim.severity = Some(Severity::Question);
             } else if own_tests.is_some_and(|first| number > first) {
                 claim.severity = rule.file.test_severity.or(claim.severity);
             }
-            claims.push(claim);
+            let over = before.map(|line| line.text.as_str());
+            match suppress::suppression(&rule.file, &[&line.text], over.as_slice()) {
+                None if tally.has_room(&claim) => found.push(claim),
+                Some(Place::Above(_)) if before.is_some_and(|line| line.origin != Origin::Added) => {}
+                Some(_) if silenced.len() < MAX_PER_RULE => silenced.push(claim),
+                None | Some(_) => {}
+            }
         }
     }
-    let mut claims = old::without_moved_lines(file, claims);
-    let (found, depth) = scan_syntax(rules, file, is_test)?;
-    claims.extend(found);
-    Ok((old::without_rewritten(rules, file, claims), depth))
+    Some((found.into_iter().flatten().collect(), silenced))
 }
 
-/// What the rules of the file's language say, where it can be parsed.
-fn scan_syntax(rules: &RuleSet, file: &ChangedFile, is_test: bool) -> Result<(Vec<Claim>, Depth), RuleError> {
-    let lines_only = Ok((Vec::new(), Depth::Lines));
-    let Some(language) = file.language().filter(|_| !is_other_script(file)) else { return lines_only };
-    let Some(syntax) = rules.syntax_rules(language)? else { return lines_only };
-    let Some(text) = file.new_text.as_deref().filter(|text| text.len() <= MAX_PARSED_BYTES) else { return lines_only };
-    let found = |text: &str, lines: &AddedLines| scan_text(&syntax, language.into(), text, &file.path, is_test, lines);
-    let Some(after) = found(text, &file.added_numbers()) else { return lines_only };
-    let removed: AddedLines = file.removed_lines().filter_map(|line| line.old_line).collect();
-    // Parsed a second time only where something was found and something was taken away.
-    let before = match after.is_empty() || removed.count() == 0 {
-        true => None,
-        false => undo_hunks(text, &file.hunks).and_then(|text| found(&text, &removed)),
+/// What the rules of a file's language say.
+enum Syntax {
+    Looked(Vec<Claim>, Vec<Claim>),
+    /// No rule speaks its language, or only its hunks are known.
+    NoGrammar,
+    Cut(NotReviewed),
+}
+
+fn scan_syntax(rules: &RuleSet, file: &ChangedFile, is_test: bool, clock: Clock) -> Result<Syntax, RuleError> {
+    let Some(language) = language_of(file) else { return Ok(Syntax::NoGrammar) };
+    let Some(syntax) = rules.syntax_rules(language)? else { return Ok(Syntax::NoGrammar) };
+    let Some(text) = file.new_text.as_deref() else { return Ok(Syntax::NoGrammar) };
+    if text.len() > MAX_PARSED_BYTES {
+        return Ok(Syntax::Cut(NotReviewed::TooLargeToParse));
+    }
+    let subject = Subject { path: &file.path, is_test, grammar: language.into(), clock };
+    let Looked { found, silenced } = match scan_text(&syntax, &subject, text, &file.added_numbers()) {
+        Ok(looked) => looked,
+        Err(reason) => return Ok(Syntax::Cut(reason)),
     };
-    Ok((old::without_old(file, after, before.unwrap_or_default()), Depth::Syntax))
+    let removed: AddedLines = file.removed_lines().filter_map(|line| line.old_line).collect();
+    // Parsed a second time only where something was found and something was taken away. Where that fails, nothing counts as old.
+    let before = match found.is_empty() || removed.count() == 0 {
+        true => None,
+        false => undo_hunks(text, &file.hunks).and_then(|text| scan_text(&syntax, &subject, &text, &removed).ok()),
+    };
+    let before = before.map(|looked| looked.found).unwrap_or_default();
+    Ok(Syntax::Looked(old::without_old(file, found, before), silenced))
 }
 
 /// The line from which a Rust file holds its own tests.
@@ -129,112 +221,6 @@ fn own_tests(file: &ChangedFile) -> Option<u32> {
     let mut lines = file.new_text.as_deref()?.lines().zip(1..);
     let mark = lines.find(|(line, _)| line.starts_with("#[cfg(test)]")).map(|(_, number)| number)?;
     lines.next().filter(|(line, _)| line.contains("mod ")).map(|_| mark)
-}
-
-/// A file that is called `.sh` but that another interpreter reads.
-fn is_other_script(file: &ChangedFile) -> bool {
-    let first = file.new_text.as_deref().and_then(|text| text.lines().next()).unwrap_or_default();
-    file.language() == Some(Language::Bash)
-        && (first.starts_with("<?php")
-            || first.starts_with("#!")
-                && ["php", "python", "perl", "ruby", "node", "tclsh"].iter().any(|other| first.contains(other)))
-}
-
-/// Parses `text` and matches every rule at every node that touches one of the lines `added`.
-fn scan_text(
-    syntax: &SyntaxRules,
-    grammar: Grammar,
-    text: &str,
-    path: &RepoPath,
-    is_test: bool,
-    added: &AddedLines,
-) -> Option<Vec<Found>> {
-    if added.count() == 0 {
-        return Some(Vec::new());
-    }
-    let document = StrDoc::try_new(text, grammar).ok()?;
-    let tree = AstGrep::doc(document);
-    let lines: Vec<&str> = text.lines().collect();
-    let mut all = Vec::new();
-    for node in tree.root().dfs() {
-        let mut candidates = syntax.for_kind(node.kind_id()).peekable();
-        if candidates.peek().is_none() {
-            continue;
-        }
-        let (first, last) = (node.start_pos().line() as u32 + 1, node.end_pos().line() as u32 + 1);
-        if !added.touches(first, last) {
-            continue;
-        }
-        for candidate in candidates {
-            if !candidate.rule.looks_at(path, is_test) {
-                continue;
-            }
-            if let Some(found) = candidate.core.match_node(node.clone())
-                && let Some(claim) = claim_of(candidate, &found, path, &lines, added)
-                && !is_silenced(&candidate.rule, &claim, &lines)
-            {
-                all.push(Found { claim, construct: normalise_code(&found.text()) });
-            }
-        }
-    }
-    let place = |found: &Found| (found.claim.line_start, found.claim.line_end, found.claim.rule.clone());
-    all.sort_by_key(place);
-    all.dedup_by_key(|found| place(found));
-    Some(all)
-}
-
-fn claim_of(
-    candidate: &SyntaxRule,
-    found: &NodeMatch<'_, StrDoc<Grammar>>,
-    path: &RepoPath,
-    lines: &[&str],
-    added: &AddedLines,
-) -> Option<Claim> {
-    let focus = candidate.rule.file.focus.as_deref().and_then(|name| found.get_env().get_match(name));
-    let node = focus.unwrap_or_else(|| found.get_node());
-    let start = node.start_pos().line() as u32 + 1;
-    let mut end = node.end_pos().line() as u32 + 1;
-    // A node that ends with its newline ends on the line before.
-    if end > start && node.end_pos().byte_point().1 == 0 {
-        end -= 1;
-    }
-    if end - start >= MAX_EVIDENCE_LINES {
-        end = start;
-    }
-    if !added.touches(start, end) {
-        return None;
-    }
-    let evidence = lines.get(start as usize - 1..end as usize)?.join("\n");
-    let fix = candidate.fix.as_ref().and_then(|template| line_fix(template, found, lines));
-    Some(claim(&candidate.rule, path, start, end, evidence, fix))
-}
-
-/// Whether someone has said on the lines of a claim, or above them, that this is meant.
-fn is_silenced(rule: &Rule, claim: &Claim, lines: &[&str]) -> bool {
-    let (Some(start), Some(end)) = (claim.line_start, claim.line_end) else { return false };
-    let above = lines.get(..start as usize - 1).unwrap_or_default();
-    let own = lines.get(start as usize - 1..end as usize).unwrap_or_default();
-    let weighs_less = rule.file.test_severity.is_some();
-    suppress::silences(&rule.file, own, above)
-        || is_test_path(&claim.file) && own.iter().any(|line| suppress::is_linter_data(line))
-        || weighs_less && is_sample_path(&claim.file) && suppress::gives_reason(above)
-}
-
-/// Widens the replacement of a node to whole lines, which is what a suggestion block can say.
-fn line_fix(
-    template: &ast_grep_core::replacer::TemplateFix,
-    found: &NodeMatch<'_, StrDoc<Grammar>>,
-    lines: &[&str],
-) -> Option<Fix> {
-    let replacement = String::from_utf8(template.generate_replacement(found)).ok()?;
-    let (start, end) = (found.start_pos(), found.end_pos());
-    let before = lines.get(start.line())?.get(..start.byte_point().1)?;
-    let after = lines.get(end.line())?.get(end.byte_point().1..)?;
-    Some(Fix {
-        line_start: start.line() as u32 + 1,
-        line_end: end.line() as u32 + 1,
-        replacement: format!("{before}{replacement}{after}"),
-    })
 }
 
 /// Where the same thing does less harm: tests, samples and prose.
@@ -304,6 +290,21 @@ mod tests {
         let set = RuleSet::new(built_in().unwrap()).unwrap();
         let depth = |code: &str| scan(&set, &added("bin/a.sh", code), |_| true).unwrap().depths[0].1;
         assert_eq!(depth("#!/bin/sh\necho a\n"), Depth::Syntax);
-        assert_eq!(depth("#!/usr/bin/env php\n<?php\necho 1;\n"), Depth::Lines);
+        assert_eq!(depth("#!/usr/bin/perl\nprint 1;\n"), Depth::Lines);
+    }
+
+    /// A script without an ending is read as what its first line says.
+    #[test]
+    fn a_script_is_known_by_its_first_line() {
+        let set = RuleSet::new(built_in().unwrap()).unwrap();
+        for (first, depth) in
+            [("#!/usr/bin/env python3", Depth::Syntax), ("#!/bin/bash -e", Depth::Syntax), ("plain", Depth::Lines)]
+        {
+            let change = added("bin/deploy", &format!("{first}\nx = 1\n"));
+            assert_eq!(scan(&set, &change, |_| true).unwrap().depths[0].1, depth, "{first}");
+        }
     }
 }
+
+#[cfg(test)]
+mod limits;

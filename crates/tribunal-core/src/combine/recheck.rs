@@ -14,8 +14,8 @@ pub struct Rerun<'a> {
     pub role: &'a Role,
     pub agent: &'a AgentName,
     pub found: &'a [Admitted],
-    /// Did it look at this file?
-    pub looked_at: &'a dyn Fn(&RepoPath) -> bool,
+    /// Could this rule look at all of this file?
+    pub looked_at: &'a dyn Fn(&RepoPath, &str) -> bool,
     /// Does this file still differ from the base?
     pub differs: &'a dyn Fn(&RepoPath) -> bool,
 }
@@ -38,7 +38,7 @@ fn status(prior: &Finding, open: &[OpenFinding], rerun: &Rerun<'_>) -> Option<Pr
     let again = rerun.found.iter().filter(is_again).find(|found| !is_another_s(found));
     let (verification, note) = match again {
         Some(found) => (Verification::No, format!("{rule} still matches at {}:{}", prior.file, found.anchor.line_start)),
-        None if (rerun.looked_at)(&prior.file) => {
+        None if (rerun.looked_at)(&prior.file, rule) => {
             (Verification::Yes, format!("{rule} was run again over {} and no longer matches the cited code", prior.file))
         }
         None if !(rerun.differs)(&prior.file) => (Verification::Yes, format!("{} no longer differs from the base", prior.file)),

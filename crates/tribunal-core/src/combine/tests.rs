@@ -1,5 +1,5 @@
 use super::*;
-use crate::combine::verdict::{FailLevel, HoldUp, Outcome, Verdict, exit_code, outcome, verdict};
+use crate::combine::verdict::{FailLevel, HoldUp, Outcome, Verdict, WholeReview, exit_code, outcome, verdict};
 use crate::findings::admit::{Batch, Gate, admit};
 use crate::findings::report::{Claim, PriorStatus, Report, Verification};
 use crate::findings::role::built_in_roles;
@@ -348,24 +348,27 @@ fn verifications_never_say_fixed_alone() {
 /// TS-18, TS-19, TS-20, TS-21, TS-22, TS-23, CF-12: the verdict map.
 #[test]
 fn verdicts_follow_the_map() {
-    let of = |claims: Vec<Claim>, missing: &[String]| verdict(&combined(claims).findings, missing, true).unwrap();
+    let of = |claims: Vec<Claim>, missing: &[String]| {
+        verdict(&combined(claims).findings, missing, WholeReview::of_stored(Outcome::Clean)).unwrap()
+    };
     assert_eq!(of(vec![], &[]), Verdict::Lgtm);
     assert_eq!(of(vec![Claim { severity: Some(Severity::Suggestion), ..claim("E6", 1) }], &[]), Verdict::Lgtm);
     assert_eq!(of(vec![claim("E5", 1)], &[]), Verdict::Minor);
     assert_eq!(of(vec![Claim { mitigation_out_of_scope: true, ..claim("E5", 1) }], &[]), Verdict::Major);
     assert_eq!(of(vec![Claim { severity: Some(Severity::Blocker), ..claim("S1", 1) }], &[]), Verdict::Major);
     assert_eq!(of(vec![], &["an API key".into()]), Verdict::Blocked);
-    assert_eq!(verdict(&[], &[], false), None);
+    assert_eq!(verdict(&[], &[], None), None);
 }
 
 /// Design section 8 and rule 1: incomplete is never green, whatever was found.
 #[test]
 fn exit_codes_follow_the_outcome() {
     let findings = combined(vec![claim("E5", 1)]).findings;
-    assert_eq!(exit_code(outcome(&findings, 0, true), HoldUp::Other, &findings, FailLevel::P0), 0);
-    assert_eq!(exit_code(outcome(&findings, 0, true), HoldUp::Other, &findings, FailLevel::P1), 1);
-    assert_eq!(exit_code(outcome(&findings, 0, false), HoldUp::Other, &findings, FailLevel::P0), 3);
-    assert_eq!(exit_code(outcome(&[], 0, false), HoldUp::Other, &[], FailLevel::P0), 3);
+    let whole = WholeReview::of_stored(Outcome::Clean);
+    assert_eq!(exit_code(outcome(&findings, 0, whole), HoldUp::Other, &findings, FailLevel::P0), 0);
+    assert_eq!(exit_code(outcome(&findings, 0, whole), HoldUp::Other, &findings, FailLevel::P1), 1);
+    assert_eq!(exit_code(outcome(&findings, 0, None), HoldUp::Other, &findings, FailLevel::P0), 3);
+    assert_eq!(exit_code(outcome(&[], 0, None), HoldUp::Other, &[], FailLevel::P0), 3);
     assert_eq!(exit_code(Outcome::NotRun, HoldUp::Other, &[], FailLevel::Never), 2);
 }
 

@@ -2,6 +2,7 @@
 
 use super::finding::Finding;
 use crate::findings::scale::Priority;
+use crate::report::receipt::WholeCoverage;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -106,8 +107,27 @@ pub fn tier(findings: &[Finding], gaps: usize, reviewed: bool) -> Tier {
     }
 }
 
-pub fn status(tier: Tier, complete: bool) -> Status {
-    match (complete, tier) {
+/// Proof that a review is whole: every file was read or is exempt by the base's word, and nobody who was asked is missing.
+/// `clean`, `LGTM` and a passing status can only be had with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WholeReview(());
+
+impl WholeReview {
+    pub fn new(coverage: Option<WholeCoverage>, anyone_missing: bool) -> Option<Self> {
+        coverage.filter(|_| !anyone_missing).map(|WholeCoverage { .. }| WholeReview(()))
+    }
+
+    /// What a stored review of ours was judged to be; its files are not stored with it everywhere.
+    pub fn of_stored(outcome: Outcome) -> Option<Self> {
+        match outcome {
+            Outcome::Clean | Outcome::Findings => Some(WholeReview(())),
+            Outcome::Incomplete | Outcome::NotRun => None,
+        }
+    }
+}
+
+pub fn status(tier: Tier, whole: Option<WholeReview>) -> Status {
+    match (whole.is_some(), tier) {
         (false, _) | (true, Tier::NotReviewed) => Status::PartialFailure,
         (true, Tier::Blocking) => Status::Blocking,
         (true, Tier::ReviewBeforeMerge) => Status::ReviewBeforeMerge,
@@ -117,7 +137,7 @@ pub fn status(tier: Tier, complete: bool) -> Status {
 }
 
 /// CF-12: two scales and one fixed map. Half a review may condemn, but it never says LGTM (design rule 1).
-pub fn verdict(findings: &[Finding], missing_prerequisites: &[String], complete: bool) -> Option<Verdict> {
+pub fn verdict(findings: &[Finding], missing_prerequisites: &[String], whole: Option<WholeReview>) -> Option<Verdict> {
     let any = |priority: Priority| findings.iter().any(|finding| finding.counts() && finding.p_code == priority);
     let p1_can_be_fixed_here = findings
         .iter()
@@ -130,15 +150,15 @@ pub fn verdict(findings: &[Finding], missing_prerequisites: &[String], complete:
     } else if any(Priority::P1) {
         Some(Verdict::Minor)
     } else {
-        complete.then_some(Verdict::Lgtm)
+        whole.map(|WholeReview(())| Verdict::Lgtm)
     }
 }
 
-pub fn outcome(findings: &[Finding], gaps: usize, complete: bool) -> Outcome {
-    match (complete, findings.is_empty() && gaps == 0) {
-        (false, _) => Outcome::Incomplete,
-        (true, true) => Outcome::Clean,
-        (true, false) => Outcome::Findings,
+pub fn outcome(findings: &[Finding], gaps: usize, whole: Option<WholeReview>) -> Outcome {
+    match (whole, findings.is_empty() && gaps == 0) {
+        (None, _) => Outcome::Incomplete,
+        (Some(WholeReview(())), true) => Outcome::Clean,
+        (Some(WholeReview(())), false) => Outcome::Findings,
     }
 }
 

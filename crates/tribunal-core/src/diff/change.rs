@@ -118,10 +118,10 @@ impl ChangedFile {
 
     /// `heading` of the hunk that holds a line of the new file: git's own idea of the enclosing symbol.
     pub fn hunk_heading(&self, new_line: u32) -> Option<&str> {
-        self.hunks
-            .iter()
-            .find(|hunk| hunk.lines.iter().any(|line| line.new_line == Some(new_line)))
-            .map(|hunk| hunk.heading.as_str())
+        // Hunks are ascending, and only the last one that begins at or before a line can hold it.
+        let after = self.hunks.partition_point(|hunk| hunk.new_start <= new_line);
+        let hunk = self.hunks.get(after.checked_sub(1)?)?;
+        hunk.lines.iter().any(|line| line.new_line == Some(new_line)).then_some(hunk.heading.as_str())
     }
 }
 
@@ -137,6 +137,10 @@ impl AddedLines {
     pub fn touches(&self, start: u32, end: u32) -> bool {
         let first = self.0.partition_point(|&line| line < start);
         self.0.get(first).is_some_and(|&line| line <= end)
+    }
+
+    pub fn count_in(&self, start: u32, end: u32) -> usize {
+        self.0.partition_point(|&line| line <= end) - self.0.partition_point(|&line| line < start)
     }
 
     pub fn numbers(&self) -> &[u32] {

@@ -3,7 +3,7 @@
 
 use super::change::{ChangedFile, FileStatus};
 use crate::ids::RepoPath;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A file that became a link (or back) is shown as deleted and created, one after the other; it is one changed file.
 pub fn merge_type_changes(files: Vec<ChangedFile>) -> Vec<ChangedFile> {
@@ -41,11 +41,12 @@ pub fn repeated<'a>(bytes: &[u8], files: &'a [ChangedFile]) -> Option<&'a RepoPa
         FileStatus::Modified | FileStatus::Deleted => commits > 1 || !rewrites,
         FileStatus::Added | FileStatus::Renamed | FileStatus::Copied => commits > 1,
     };
+    let by_path: BTreeMap<&RepoPath, &ChangedFile> = files.iter().map(|file| (&file.path, file)).collect();
     files
         .iter()
         .filter(|file| file.status == FileStatus::Renamed || commits > 1)
         .filter_map(|file| file.old_path.as_ref().filter(|old| seen.contains(old)))
-        .find(|old| files.iter().any(|source| source.path == **old && is_chained(source)))
+        .find(|old| by_path.get(old).is_some_and(|source| is_chained(source)))
 }
 
 /// `From <id> <date>` of a mail, `commit <id>` of a log. Lines of a hunk begin with a sign, so none of them looks so.

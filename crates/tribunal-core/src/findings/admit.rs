@@ -2,7 +2,7 @@
 //!
 //! Every claim ends as an [`Admitted`] finding, as a line in a hygiene batch, or as a counted [`Dropped`]; none disappears.
 
-use super::anchor::{Anchor, AnchorFailure, anchor};
+use super::anchor::{Anchor, AnchorFailure, AnchorIndex};
 use super::category::{Category, slugify};
 use super::key::Outline;
 use super::leak::Watch;
@@ -161,7 +161,14 @@ pub fn admit(report: Report, gate: &Gate<'_>) -> AdmittedReport {
         left_alone: report.left_alone,
         ..AdmittedReport::default()
     };
-    for (n, claim) in report.findings.into_iter().enumerate() {
+    let mut claims = report.findings;
+    if claims.len() > MAX_CLAIMS {
+        // The heaviest first: a flood of small claims must not wash a grave one away.
+        claims.sort_by_key(|claim| std::cmp::Reverse(claim.severity));
+    }
+    let files: BTreeMap<&RepoPath, &ChangedFile> = gate.change.files.iter().map(|file| (&file.path, file)).collect();
+    let mut indexes: BTreeMap<RepoPath, AnchorIndex<'_>> = BTreeMap::new();
+    for (n, claim) in claims.into_iter().enumerate() {
         let (category, path) = (claim.category.clone(), claim.file.clone());
         let claim = match gate.watch {
             _ if n >= MAX_CLAIMS => Err(DropReason::TooMany),
@@ -169,7 +176,10 @@ pub fn admit(report: Report, gate: &Gate<'_>) -> AdmittedReport {
             None => Ok(claim),
         };
         let text = claim.as_ref().map(|claim| one_line(&claim.failure_mode)).unwrap_or_default();
-        match claim.and_then(|claim| admit_claim(claim, gate)) {
+        if let Some(file) = files.get(&path).filter(|_| claim.is_ok()) {
+            indexes.entry(path.clone()).or_insert_with(|| AnchorIndex::new(file));
+        }
+        match claim.and_then(|claim| admit_claim(claim, gate, indexes.get(&path))) {
             Ok(finding) => admitted.findings.push(finding),
             Err(reason) => admitted.dropped.push(Dropped {
                 role: gate.role.name.clone(),
@@ -184,7 +194,7 @@ pub fn admit(report: Report, gate: &Gate<'_>) -> AdmittedReport {
     admitted
 }
 
-fn admit_claim(claim: Claim, gate: &Gate<'_>) -> Result<Admitted, DropReason> {
+fn admit_claim(claim: Claim, gate: &Gate<'_>, index: Option<&AnchorIndex<'_>>) -> Result<Admitted, DropReason> {
     let category = gate.role.category(&claim.category).ok_or(DropReason::NotOwned)?;
     if category.needs_repo && !gate.has_repo {
         return Err(DropReason::NeedsRepository);
@@ -193,8 +203,9 @@ fn admit_claim(claim: Claim, gate: &Gate<'_>) -> Result<Admitted, DropReason> {
     if failure_mode.is_empty() {
         return Err(DropReason::NoFailureMode);
     }
-    let file = gate.change.file(&claim.file).ok_or(DropReason::NotInChange)?;
-    let anchor = anchor(file, &claim.evidence, claim.line_start).map_err(|failure| match failure {
+    let index = index.ok_or(DropReason::NotInChange)?;
+    let file = index.file();
+    let anchor = index.anchor(&claim.evidence, claim.line_start).map_err(|failure| match failure {
         AnchorFailure::NoEvidence => DropReason::NoEvidence,
         AnchorFailure::NotInDiff => DropReason::EvidenceNotInDiff,
         AnchorFailure::UnchangedCode => DropReason::UnchangedCode,

@@ -4,6 +4,7 @@
 use crate::diff::change::{ChangedFile, DiffLine, Origin};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::cell::OnceCell;
 
 /// Where a finding stands. Lines are 1-based and inclusive, on the side that `side` names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -37,53 +38,121 @@ pub enum AnchorFailure {
 
 /// Finds the quote in the file's hunks. With several places, the one nearest to `hint` wins, then the first.
 pub fn anchor(file: &ChangedFile, evidence: &str, hint: Option<u32>) -> Result<Anchor, AnchorFailure> {
-    let quote = fold(evidence);
-    if !quote.chars().any(char::is_alphanumeric) && quote.chars().count() < 3 {
-        return Err(AnchorFailure::NoEvidence);
-    }
-    let mut outcome = place(file, &quote, hint);
-    if outcome == Err(AnchorFailure::NotInDiff)
-        && let Some(bare) = without_diff_signs(evidence)
-    {
-        outcome = place(file, &fold(&bare), hint);
-    }
-    outcome
+    AnchorIndex::new(file).anchor(evidence, hint)
 }
 
-fn place(file: &ChangedFile, quote: &str, hint: Option<u32>) -> Result<Anchor, AnchorFailure> {
-    if quote.is_empty() {
-        return Err(AnchorFailure::NoEvidence);
+/// One file's diff, folded once for all that is quoted from it.
+pub struct AnchorIndex<'a> {
+    file: &'a ChangedFile,
+    new: OnceCell<Vec<SideText<'a>>>,
+    old: OnceCell<Vec<SideText<'a>>>,
+}
+
+/// Of cited lines that are longer together, only the evidence is kept.
+const MAX_QUOTE_BYTES: usize = 8 * 1024;
+
+impl<'a> AnchorIndex<'a> {
+    pub fn new(file: &'a ChangedFile) -> Self {
+        Self { file, new: OnceCell::new(), old: OnceCell::new() }
     }
-    let mut unchanged = false;
-    let mut best: Option<(u32, Anchor)> = None;
-    // The new side first: a line that still exists is where a reader looks.
-    for side in [Side::New, Side::Old] {
-        for hunk in &file.hunks {
-            let text = SideText::new(&hunk.lines, side);
-            for (first, last) in text.find(quote) {
-                let lines = &text.lines[first..=last];
-                if lines.iter().all(|line| line.origin == Origin::Context) {
-                    unchanged = true;
-                    continue;
-                }
-                let (Some(start), Some(end)) = (number(lines[0], side), number(lines[lines.len() - 1], side)) else { continue };
-                let distance = hint.map_or(0, |hint| hint.abs_diff(start));
-                if best.as_ref().is_none_or(|(nearest, _)| distance < *nearest) {
-                    let quote = lines.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join("\n");
-                    best = Some((distance, Anchor { side, line_start: start, line_end: end, quote }));
+
+    pub fn file(&self) -> &'a ChangedFile {
+        self.file
+    }
+
+    /// See [`anchor`].
+    pub fn anchor(&self, evidence: &str, hint: Option<u32>) -> Result<Anchor, AnchorFailure> {
+        let quote = fold(evidence);
+        if !quote.chars().any(char::is_alphanumeric) && quote.chars().count() < 3 {
+            return Err(AnchorFailure::NoEvidence);
+        }
+        let mut outcome = self.place(&quote, hint);
+        if outcome == Err(AnchorFailure::NotInDiff)
+            && let Some(bare) = without_diff_signs(evidence)
+        {
+            outcome = self.place(&fold(&bare), hint);
+        }
+        outcome
+    }
+
+    fn texts(&self, side: Side) -> &[SideText<'a>] {
+        let cell = match side {
+            Side::New => &self.new,
+            Side::Old => &self.old,
+        };
+        cell.get_or_init(|| self.file.hunks.iter().map(|hunk| SideText::new(&hunk.lines, side)).collect())
+    }
+
+    fn place(&self, quote: &str, hint: Option<u32>) -> Result<Anchor, AnchorFailure> {
+        if quote.is_empty() {
+            return Err(AnchorFailure::NoEvidence);
+        }
+        if let Some(anchor) = hint.and_then(|hint| self.at_hint(quote, hint)) {
+            return Ok(anchor);
+        }
+        let mut unchanged = false;
+        let mut best: Option<(u32, Anchor)> = None;
+        // The new side first: a line that still exists is where a reader looks.
+        for side in [Side::New, Side::Old] {
+            for text in self.texts(side) {
+                for (first, last) in text.find(quote) {
+                    let lines = &text.lines[first..=last];
+                    if lines.iter().all(|line| line.origin == Origin::Context) {
+                        unchanged = true;
+                        continue;
+                    }
+                    let start = number(lines[0], side).unwrap_or_default();
+                    let distance = hint.map_or(0, |hint| hint.abs_diff(start));
+                    if best.as_ref().is_none_or(|(nearest, _)| distance < *nearest) {
+                        best = anchor_of(lines, side, quote).map(|anchor| (distance, anchor)).or(best);
+                    }
                 }
             }
+            if best.is_some() {
+                break;
+            }
         }
-        if best.is_some() {
-            break;
+        match best {
+            Some((_, anchor)) => Ok(anchor),
+            None if unchanged => Err(AnchorFailure::UnchangedCode),
+            None => Err(AnchorFailure::NotInDiff),
         }
     }
-    match best {
-        Some((_, anchor)) => Ok(anchor),
-        None if unchanged => Err(AnchorFailure::UnchangedCode),
-        None => Err(AnchorFailure::NotInDiff),
+
+    /// The place at the very line of the hint, where rules point: nothing can be nearer.
+    fn at_hint(&self, quote: &str, hint: u32) -> Option<Anchor> {
+        if quote.len() < SHORT_QUOTE {
+            return None;
+        }
+        let texts = self.texts(Side::New);
+        let last = |text: &SideText<'_>| text.lines.last().and_then(|line| line.new_line).unwrap_or(0);
+        // Hunks are ascending; one without a line of this side is found by none.
+        let text = texts.iter().filter(|text| !text.lines.is_empty()).find(|text| last(text) >= hint)?;
+        let line = text.lines.binary_search_by_key(&Some(hint), |line| line.new_line).ok()?;
+        let offset = text.starts[line];
+        if !text.text[offset..].starts_with(quote) {
+            return None;
+        }
+        let lines = &text.lines[line..=text.line_at(offset + quote.len() - 1)];
+        if lines.iter().all(|line| line.origin == Origin::Context) {
+            return None;
+        }
+        anchor_of(lines, Side::New, quote)
     }
 }
+
+fn anchor_of(lines: &[&DiffLine], side: Side, quote: &str) -> Option<Anchor> {
+    let (start, end) = (number(lines.first()?, side)?, number(lines.last()?, side)?);
+    let is_long = lines.iter().map(|line| line.text.len()).sum::<usize>() > MAX_QUOTE_BYTES;
+    let quote = match is_long {
+        true => quote.to_owned(),
+        false => lines.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join("\n"),
+    };
+    Some(Anchor { side, line_start: start, line_end: end, quote })
+}
+
+/// A shorter quote must be a line of its own, or it would stand everywhere.
+const SHORT_QUOTE: usize = 4;
 
 fn number(line: &DiffLine, side: Side) -> Option<u32> {
     match side {
@@ -120,7 +189,7 @@ impl<'a> SideText<'a> {
     /// First and last line index of every place where the quote stands. A very short quote must be a line of its own, or it would
     /// stand everywhere.
     fn find(&self, quote: &str) -> Vec<(usize, usize)> {
-        if quote.len() < 4 {
+        if quote.len() < SHORT_QUOTE {
             return (0..self.lines.len()).filter(|line| self.folded_line(*line) == quote).map(|line| (line, line)).collect();
         }
         self.text.match_indices(quote).map(|(offset, _)| (self.line_at(offset), self.line_at(offset + quote.len() - 1))).collect()

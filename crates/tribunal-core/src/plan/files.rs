@@ -1,5 +1,9 @@
-//! Every file of the diff ends as reviewed or as skipped with a reason; nothing is left out in silence.
+//! Every file of the diff ends as reviewed, as exempt because the base says so, or as not reviewed; nothing is left out in silence.
 
+pub use super::lock_file::is_lock_file;
+
+use super::base::{BaseFacts, Exemption};
+use super::lock_file;
 use crate::diff::change::{Change, ChangedFile, FileContent, FileStatus};
 use crate::ids::RepoPath;
 use globset::{Glob, GlobSet, GlobSetBuilder};
@@ -21,22 +25,51 @@ pub struct FileSummary {
     pub says_generated: bool,
     /// The diff of this file was not read, because it is larger than the limit.
     pub too_large: bool,
+    /// The diff of this file was not read, because the change is larger than the limit for all files together.
+    #[serde(default)]
+    pub over_total: bool,
+    /// The change makes it executable.
+    #[serde(default)]
+    pub became_executable: bool,
+    /// A symbolic link whose target lies outside the repository, or cannot be read.
+    #[serde(default)]
+    pub leads_out: bool,
+    /// What its first bytes show, for binary content.
+    #[serde(default)]
+    pub format: Option<String>,
+    /// It is called like a lock file and reads as one.
+    #[serde(default)]
+    pub is_lock_form: bool,
+    /// What the base says of it; nothing is known for a bare diff and in states of earlier releases.
+    #[serde(default)]
+    pub base: Option<BaseFacts>,
 }
 
 impl FileSummary {
-    /// An untracked file that is there but was never read.
-    pub fn left_out(left_out: &LeftOut) -> Self {
+    pub fn new(path: RepoPath, status: FileStatus, content: ContentKind) -> Self {
         FileSummary {
-            path: left_out.path.clone(),
+            path,
             old_path: None,
-            status: FileStatus::Added,
-            content: if left_out.is_binary { ContentKind::Binary } else { ContentKind::Text },
+            status,
+            content,
             added: 0,
             removed: 0,
             bytes: None,
             says_generated: false,
-            too_large: true,
+            too_large: false,
+            over_total: false,
+            became_executable: false,
+            leads_out: false,
+            format: None,
+            is_lock_form: false,
+            base: None,
         }
+    }
+
+    /// An untracked file that is there but was never read.
+    pub fn left_out(left_out: &LeftOut) -> Self {
+        let content = if left_out.is_binary { ContentKind::Binary } else { ContentKind::Text };
+        FileSummary { too_large: true, ..Self::new(left_out.path.clone(), FileStatus::Added, content) }
     }
 }
 
@@ -92,6 +125,7 @@ impl From<FileContent> for ContentKind {
     }
 }
 
+/// Why a file need not be read. Only an [`Exemption`] carries one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SkipReason {
@@ -102,7 +136,9 @@ pub enum SkipReason {
     Generated,
     /// A glob of `[files] skip`.
     Configured,
-    /// Larger than `[files] max_bytes`; the one reason that makes a review incomplete.
+    /// Deleted, and too large to show.
+    Deleted,
+    /// Larger than `[files] max_bytes`. Only in documents of earlier releases; it makes a review incomplete.
     TooLarge,
 }
 
@@ -115,24 +151,117 @@ impl SkipReason {
             SkipReason::Vendored => "vendored",
             SkipReason::Generated => "generated",
             SkipReason::Configured => "skipped by configuration",
+            SkipReason::Deleted => "deleted, too large to show",
             SkipReason::TooLarge => "too large",
         }
     }
 
-    /// Skipping by rule is policy. Not reading a file because it is too big is a hole in the review.
+    /// Skipping by the base's word is policy. Not reading a file because it is too big is a hole in the review.
     pub fn is_hole(self) -> bool {
         self == SkipReason::TooLarge
     }
 }
 
+/// Why a file that should have been read was not. Each one makes a review incomplete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+pub enum NotReviewed {
+    /// Binary content that the base does not know as binary.
+    Binary,
+    /// A submodule that the base does not have.
+    Submodule,
+    /// A symbolic link that leads out of the repository.
+    LinkLeadsOut,
+    /// Larger than `[files] max_bytes`.
+    TooLarge,
+    /// The change is larger than `[files] max_total_bytes`, or has too many lines.
+    OverTotal,
+    /// Too large for the parser, so only its lines were checked.
+    TooLargeToParse,
+    /// Most of what the change wrote there could not be parsed, so only its lines were checked.
+    DoesNotParse,
+    /// Nested too deeply for the rules, so only its lines were checked.
+    NestedTooDeeply,
+    /// The time for the rules ran out.
+    OutOfTime,
+}
+
+impl NotReviewed {
+    pub fn words(self) -> &'static str {
+        match self {
+            NotReviewed::Binary => "binary, and not known as binary in the base",
+            NotReviewed::Submodule => "new submodule",
+            NotReviewed::LinkLeadsOut => "symbolic link out of the repository",
+            NotReviewed::TooLarge => "too large",
+            NotReviewed::OverTotal => "the change as a whole is too large",
+            NotReviewed::TooLargeToParse => "too large to parse, only its lines were checked",
+            NotReviewed::DoesNotParse => "does not parse, only its lines were checked",
+            NotReviewed::NestedTooDeeply => "nested too deeply, only its lines were checked",
+            NotReviewed::OutOfTime => "the time for the rules ran out",
+        }
+    }
+
+    /// What a maintainer can do to have it read or to accept that it is not.
+    pub fn advice(self) -> &'static str {
+        match self {
+            NotReviewed::Binary => {
+                "list it under [files] skip, or give it the `binary` attribute in .gitattributes, on the base branch"
+            }
+            NotReviewed::Submodule | NotReviewed::LinkLeadsOut | NotReviewed::DoesNotParse => {
+                "look at it yourself, or list it under [files] skip to accept that"
+            }
+            NotReviewed::TooLarge => "raise [files] max_bytes, or list it under [files] skip to accept that",
+            NotReviewed::OverTotal => {
+                "split the change, raise [files] max_total_bytes, or list it under [files] skip to accept that"
+            }
+            NotReviewed::TooLargeToParse | NotReviewed::NestedTooDeeply | NotReviewed::OutOfTime => {
+                "split the file, or list it under [files] skip to accept that"
+            }
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", from = "StoredDisposition")]
 pub enum Disposition {
     /// Given to the reviewers.
     Review,
     /// Only its added lines are checked: a tool wrote it, so its code is nobody's, but a secret in it still is one.
+    #[serde(rename = "exempt-but-lines")]
+    LinesOnly(Exemption),
+    #[serde(rename = "exempt")]
+    Skip(Exemption),
+    NotReviewed(NotReviewed),
+}
+
+/// Earlier states left files out by what the change itself said of them, which exempts nothing.
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum StoredDisposition {
+    Review,
     LinesOnly,
     Skip(SkipReason),
+    ExemptButLines(Exemption),
+    Exempt(Exemption),
+    NotReviewed(NotReviewed),
+}
+
+impl From<StoredDisposition> for Disposition {
+    fn from(stored: StoredDisposition) -> Self {
+        match stored {
+            StoredDisposition::Review | StoredDisposition::LinesOnly => Disposition::Review,
+            StoredDisposition::Skip(SkipReason::Binary) => Disposition::NotReviewed(NotReviewed::Binary),
+            StoredDisposition::Skip(SkipReason::Submodule) => Disposition::NotReviewed(NotReviewed::Submodule),
+            StoredDisposition::Skip(SkipReason::TooLarge) => Disposition::NotReviewed(NotReviewed::TooLarge),
+            StoredDisposition::Skip(SkipReason::Configured) => Disposition::Skip(Exemption::configured()),
+            StoredDisposition::Skip(
+                SkipReason::LockFile | SkipReason::Vendored | SkipReason::Generated | SkipReason::Deleted,
+            ) => Disposition::Review,
+            StoredDisposition::ExemptButLines(exemption) => Disposition::LinesOnly(exemption),
+            StoredDisposition::Exempt(exemption) => Disposition::Skip(exemption),
+            StoredDisposition::NotReviewed(reason) => Disposition::NotReviewed(reason),
+        }
+    }
 }
 
 /// Which paths to leave out and which to read in spite of the rules.
@@ -147,25 +276,40 @@ impl FileRules {
         Ok(Self { skip: globs(skip)?, review: globs(review)? })
     }
 
+    /// What becomes of a file. It depends on the file's two versions, the base and the configuration alone, so that an
+    /// incremental review decides as the last one did of what has not changed since.
     pub fn disposition(&self, file: &FileSummary) -> Disposition {
         let path = file.path.as_str();
-        match file.content {
-            ContentKind::Binary => return Disposition::Skip(SkipReason::Binary),
-            ContentKind::Submodule => return Disposition::Skip(SkipReason::Submodule),
-            ContentKind::Text | ContentKind::Symlink => {}
-        }
         if self.skip.is_match(path) {
-            return Disposition::Skip(SkipReason::Configured);
+            return Disposition::Skip(Exemption::configured());
         }
         let wanted = self.review.is_match(path);
-        // What is left out by its name is left out at any size.
-        if let Some(reason) = skipped_by_name(&file.path).filter(|_| !wanted) {
-            return Disposition::Skip(reason);
+        let exemption = match file.content {
+            ContentKind::Binary => {
+                return Exemption::for_binary(file).map_or(Disposition::NotReviewed(NotReviewed::Binary), Disposition::Skip);
+            }
+            ContentKind::Submodule => {
+                return Exemption::for_submodule(file)
+                    .map_or(Disposition::NotReviewed(NotReviewed::Submodule), Disposition::Skip);
+            }
+            ContentKind::Symlink if file.leads_out => return Disposition::NotReviewed(NotReviewed::LinkLeadsOut),
+            ContentKind::Symlink => None,
+            ContentKind::Text => Exemption::for_text(file).filter(|_| !wanted),
+        };
+        if file.too_large || file.over_total {
+            let reason = if file.too_large { NotReviewed::TooLarge } else { NotReviewed::OverTotal };
+            // What the base exempts is exempt at any size.
+            let exemption = exemption.or_else(|| Exemption::for_deleted(file));
+            return exemption.map_or(Disposition::NotReviewed(reason), Disposition::Skip);
         }
-        if file.too_large {
-            return Disposition::Skip(SkipReason::TooLarge);
+        match exemption {
+            None => Disposition::Review,
+            // What is known by its header is code of this repository, if a tool's: a secret in it is still one.
+            Some(exemption) if exemption.reason() == SkipReason::Generated && !is_generated_path(&file.path) => {
+                Disposition::LinesOnly(exemption)
+            }
+            Some(exemption) => Disposition::Skip(exemption),
         }
-        if file.says_generated && !wanted { Disposition::LinesOnly } else { Disposition::Review }
     }
 }
 
@@ -177,7 +321,7 @@ fn globs(patterns: &[String]) -> Result<GlobSet, String> {
     set.build().map_err(|error| error.to_string())
 }
 
-/// A file that its name alone tells not to read.
+/// A file that its name alone tells not to index. A review asks the base as well.
 pub fn skipped_by_name(path: &RepoPath) -> Option<SkipReason> {
     if is_lock_file(path) {
         Some(SkipReason::LockFile)
@@ -188,38 +332,7 @@ pub fn skipped_by_name(path: &RepoPath) -> Option<SkipReason> {
     }
 }
 
-pub fn is_lock_file(path: &RepoPath) -> bool {
-    matches!(
-        path.file_name(),
-        "Cargo.lock"
-            | "package-lock.json"
-            | "npm-shrinkwrap.json"
-            | "yarn.lock"
-            | "pnpm-lock.yaml"
-            | "bun.lock"
-            | "bun.lockb"
-            | "deno.lock"
-            | "poetry.lock"
-            | "uv.lock"
-            | "pdm.lock"
-            | "Pipfile.lock"
-            | "Gemfile.lock"
-            | "composer.lock"
-            | "go.sum"
-            | "go.work.sum"
-            | "gradle.lockfile"
-            | "packages.lock.json"
-            | "mix.lock"
-            | "pubspec.lock"
-            | "Podfile.lock"
-            | "flake.lock"
-            | "Package.resolved"
-            | "MODULE.bazel.lock"
-            | ".terraform.lock.hcl"
-    )
-}
-
-fn is_vendored(path: &RepoPath) -> bool {
+pub(super) fn is_vendored(path: &RepoPath) -> bool {
     path.as_str().split('/').rev().skip(1).any(|folder| {
         matches!(
             folder,
@@ -237,7 +350,7 @@ fn is_vendored(path: &RepoPath) -> bool {
     })
 }
 
-fn is_generated_path(path: &RepoPath) -> bool {
+pub(super) fn is_generated_path(path: &RepoPath) -> bool {
     let name = path.file_name();
     let lower = name.to_ascii_lowercase();
     [
@@ -287,83 +400,47 @@ pub fn summarise(change: &Change) -> Vec<FileSummary> {
 }
 
 pub fn summary(file: &ChangedFile) -> FileSummary {
+    let text = file.new_text.as_deref();
+    let executable = |mode: &Option<String>| mode.as_deref() == Some("100755");
     FileSummary {
-        path: file.path.clone(),
         old_path: file.old_path.clone(),
-        status: file.status,
-        content: file.content.into(),
         added: file.added_lines().count() as u32,
         removed: file.removed_lines().count() as u32,
-        bytes: file.new_text.as_ref().map(|text| text.len() as u64),
-        says_generated: file.new_text.as_deref().is_some_and(says_generated),
-        too_large: false,
+        bytes: text.map(|text| text.len() as u64),
+        says_generated: text.is_some_and(says_generated),
+        became_executable: executable(&file.new_mode) && !executable(&file.old_mode),
+        leads_out: file.content == FileContent::Symlink && leads_out(file),
+        is_lock_form: is_lock_file(&file.path) && text.is_some_and(|text| lock_file::is_lock_form(&file.path, text)),
+        ..FileSummary::new(file.path.clone(), file.status, file.content.into())
     }
+}
+
+/// Does a link point out of the repository? A link whose target the diff does not show may point anywhere.
+fn leads_out(file: &ChangedFile) -> bool {
+    match file.added_lines().last() {
+        Some(line) => is_outside(&file.path, &line.text),
+        None => matches!(file.status, FileStatus::Added | FileStatus::Modified),
+    }
+}
+
+fn is_outside(path: &RepoPath, target: &str) -> bool {
+    if target.starts_with(['/', '\\', '~']) || target.get(1..2) == Some(":") {
+        return true;
+    }
+    let mut depth = path.as_str().matches('/').count() as i64;
+    target.split(['/', '\\']).any(|part| {
+        // The git directory is no part of the tree.
+        if part.eq_ignore_ascii_case(".git") {
+            return true;
+        }
+        depth += match part {
+            ".." => -1,
+            "." | "" => 0,
+            _ => 1,
+        };
+        depth < 0
+    })
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn file(path: &str) -> FileSummary {
-        FileSummary {
-            path: path.into(),
-            old_path: None,
-            status: FileStatus::Modified,
-            content: ContentKind::Text,
-            added: 1,
-            removed: 0,
-            bytes: None,
-            says_generated: false,
-            too_large: false,
-        }
-    }
-
-    #[test]
-    fn lock_vendored_generated_and_binary_files_are_skipped_by_rule() {
-        let rules = FileRules::default();
-        for (path, reason) in [
-            ("Cargo.lock", SkipReason::LockFile),
-            ("a/vendor/x.go", SkipReason::Vendored),
-            ("dist/app.min.js", SkipReason::Generated),
-        ] {
-            assert_eq!(rules.disposition(&file(path)), Disposition::Skip(reason), "{path}");
-        }
-        let binary = FileSummary { content: ContentKind::Binary, ..file("a.png") };
-        assert_eq!(rules.disposition(&binary), Disposition::Skip(SkipReason::Binary));
-    }
-
-    /// Issue 3, point 2: what is left out by rule is left out at any size; what somebody wants read is a hole when it is too large.
-    #[test]
-    fn the_skip_rules_come_before_the_size() {
-        let large = |path: &str| FileSummary { too_large: true, ..file(path) };
-        let rules = FileRules::new(&[], &["web/**".into()]).unwrap();
-        assert_eq!(rules.disposition(&large("package-lock.json")), Disposition::Skip(SkipReason::LockFile));
-        assert_eq!(rules.disposition(&large("vendor/x.go")), Disposition::Skip(SkipReason::Vendored));
-        assert_eq!(rules.disposition(&large("a.min.js")), Disposition::Skip(SkipReason::Generated));
-        for path in ["web/a.min.js", "data.txt"] {
-            assert_eq!(rules.disposition(&large(path)), Disposition::Skip(SkipReason::TooLarge), "{path}");
-        }
-    }
-
-    #[test]
-    fn earlier_states_name_left_out_files_by_path_alone() {
-        let read: Vec<LeftOut> = serde_json::from_str(r#"["a.txt", { "path": "b.bin", "is_binary": true }]"#).unwrap();
-        assert_eq!(read.iter().map(|left_out| left_out.is_binary).collect::<Vec<_>>(), [false, true]);
-        assert_eq!(serde_json::from_value::<Vec<LeftOut>>(serde_json::json!(read)).unwrap(), read);
-    }
-
-    #[test]
-    fn configuration_overrides_both_ways() {
-        let rules = FileRules::new(&["src/**".into()], &["**/vendor/**".into()]).unwrap();
-        assert_eq!(rules.disposition(&file("src/a.rs")), Disposition::Skip(SkipReason::Configured));
-        assert_eq!(rules.disposition(&file("a/vendor/x.go")), Disposition::Review);
-    }
-
-    #[test]
-    fn a_file_that_calls_itself_generated_still_has_its_lines_checked() {
-        let generated = FileSummary { says_generated: true, ..file("src/api.go") };
-        assert_eq!(FileRules::default().disposition(&generated), Disposition::LinesOnly);
-        assert!(says_generated("// Code generated by x. DO NOT EDIT.\npackage a\n"));
-        assert!(!says_generated("fn generated_by_hand() {}\n"));
-    }
-}
+mod tests;

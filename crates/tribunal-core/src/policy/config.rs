@@ -104,12 +104,15 @@ pub struct FilesConfig {
     /// Globs of files to leave out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skip: Option<Vec<String>>,
-    /// Globs of files to read although they look generated, vendored or locked.
+    /// Globs of files to read although the base says that they are generated, vendored or locked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub review: Option<Vec<String>>,
-    /// A file whose new version is larger is not read, and the review is incomplete. Default 20 MiB.
+    /// A file of which one version is larger is not read, and the review is incomplete. Default 20 MiB.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_bytes: Option<u64>,
+    /// Files beyond this many bytes in all, both versions of each, are not read, and the review is incomplete. Default 64 MiB.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_total_bytes: Option<u64>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -133,6 +136,8 @@ pub struct Policy {
     pub skip: Vec<String>,
     pub review: Vec<String>,
     pub max_bytes: u64,
+    #[serde(default = "default_max_total_bytes")]
+    pub max_total_bytes: u64,
     pub panel: BTreeMap<RoleName, Vec<Player>>,
     pub verify: Option<VerifyConfig>,
     pub agents: BTreeMap<AgentName, AgentConfig>,
@@ -147,6 +152,28 @@ pub struct Policy {
 }
 
 pub const DEFAULT_MAX_BYTES: u64 = 20 * 1024 * 1024;
+pub const DEFAULT_MAX_TOTAL_BYTES: u64 = 64 * 1024 * 1024;
+
+fn default_max_total_bytes() -> u64 {
+    DEFAULT_MAX_TOTAL_BYTES
+}
+
+/// How much of a change is read. What lies beyond is named, and the review is incomplete.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReadLimits {
+    /// Bytes of one version of one file.
+    pub file: u64,
+    /// Bytes of all files together, both versions of each.
+    pub total: u64,
+    /// Lines of all diffs together: a line takes room however short it is.
+    pub lines: u64,
+}
+
+impl Default for ReadLimits {
+    fn default() -> Self {
+        ReadLimits { file: DEFAULT_MAX_BYTES, total: DEFAULT_MAX_TOTAL_BYTES, lines: 2_000_000 }
+    }
+}
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PolicyError {
@@ -201,6 +228,7 @@ impl Policy {
             skip: config.files.skip.clone().unwrap_or_default(),
             review: config.files.review.clone().unwrap_or_default(),
             max_bytes: config.files.max_bytes.unwrap_or(DEFAULT_MAX_BYTES),
+            max_total_bytes: config.files.max_total_bytes.unwrap_or(DEFAULT_MAX_TOTAL_BYTES),
             panel,
             verify: config.panel.verify.clone(),
             prices: prices(&agents, &config.prices),
@@ -212,6 +240,10 @@ impl Policy {
         };
         crate::plan::files::FileRules::new(&policy.skip, &policy.review).map_err(PolicyError::Files)?;
         Ok(policy)
+    }
+
+    pub fn read_limits(&self) -> ReadLimits {
+        ReadLimits { file: self.max_bytes, total: self.max_total_bytes, ..ReadLimits::default() }
     }
 }
 

@@ -23,7 +23,7 @@ use crate::findings::admit::AdmittedReport;
 use crate::findings::brief::TestDirection;
 use crate::findings::role::Role;
 use crate::ids::{AgentName, EffectKey, FindingId, FindingKey, RepoPath, RunId, Sha};
-use crate::plan::files::{Disposition, FileRules, FileSummary, LeftOut};
+use crate::plan::files::{Disposition, FileRules, FileSummary, LeftOut, NotReviewed};
 use crate::plan::flags::{Flags, flags};
 use crate::plan::mode::{LastReview, Mode, RequestedMode, Resolution, Widening, resolve};
 use crate::plan::panel::{Panel, Seat, dispatch};
@@ -300,8 +300,22 @@ pub struct SeatAnswer {
     pub state: SeatState,
     pub report: AdmittedReport,
     pub depths: BTreeMap<RepoPath, RulesDepth>,
+    /// Files that the rules were given and could not look at whole.
+    #[serde(default)]
+    pub cut: BTreeMap<RepoPath, NotReviewed>,
+    /// What the rules found and comments that this change adds silence.
+    #[serde(default)]
+    pub silenced: Vec<Silenced>,
     pub reading: Reading,
     pub spend: Spend,
+}
+
+/// A match of a rule that a comment of the change itself silences.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Silenced {
+    pub rule: String,
+    pub path: RepoPath,
+    pub line: u32,
 }
 
 /// What an agent took.
@@ -320,7 +334,15 @@ impl Spend {
 
 impl SeatAnswer {
     pub fn troubled(state: SeatState, spend: Spend) -> Self {
-        SeatAnswer { state, report: AdmittedReport::default(), depths: BTreeMap::new(), reading: Reading::default(), spend }
+        SeatAnswer {
+            state,
+            report: AdmittedReport::default(),
+            depths: BTreeMap::new(),
+            cut: BTreeMap::new(),
+            silenced: Vec::new(),
+            reading: Reading::default(),
+            spend,
+        }
     }
 
     /// It answered, be it for a part of the change.
@@ -553,10 +575,10 @@ fn nothing_left(files: &[PlannedFile], subject: &str) -> Option<String> {
     let mut reasons: BTreeMap<&str, u32> = BTreeMap::new();
     for planned in files {
         match planned.disposition {
-            Disposition::Review | Disposition::LinesOnly => return None,
-            // A file that is too large is a hole in a review, which the document shows.
-            Disposition::Skip(reason) if reason.is_hole() => return None,
-            Disposition::Skip(reason) => *reasons.entry(reason.words()).or_default() += 1,
+            Disposition::Review | Disposition::LinesOnly(_) => return None,
+            // A file that could not be read is a hole in a review, which the document shows.
+            Disposition::NotReviewed(_) => return None,
+            Disposition::Skip(exemption) => *reasons.entry(exemption.reason().words()).or_default() += 1,
         }
     }
     let counted: Vec<String> = reasons.into_iter().map(|(reason, count)| format!("{count} {reason}")).collect();

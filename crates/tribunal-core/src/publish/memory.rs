@@ -16,6 +16,9 @@ const CLOSING: &str = " -->";
 /// Nothing that we wrote unpacks to more.
 const MAX_UNPACKED: usize = 16 * 1024 * 1024;
 
+/// Files that were not read in full, as far as a summary names them.
+const MAX_ACCOUNTS: usize = 100;
+
 /// The last review, as far as the next one needs it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Memory {
@@ -43,7 +46,9 @@ impl Memory {
     /// Leaves out what no later review reads.
     pub fn of(document: &Document, names: BTreeMap<FindingKey, FindingId>) -> Self {
         let mut kept = document.clone();
-        kept.receipt.coverage.accounts.clear();
+        // A summary that is posted again names what was not read.
+        kept.receipt.coverage.accounts.retain(|account| account.ended.words().is_some());
+        kept.receipt.coverage.accounts.truncate(MAX_ACCOUNTS);
         kept.dropped.clear();
         kept.refuted.clear();
         kept.publication = None;

@@ -31,7 +31,8 @@ fn missing(document: &Document) -> Vec<Value> {
         json!({ "message": message, "location": { "path": "" }, "severity": "ERROR", "code": { "value": "reviewer-failed" }, "source": source() })
     });
     let unread = document.receipt.coverage.accounts.iter().filter(|account| account.ended.is_missing()).map(|account| {
-        json!({ "message": "This file was not read by any reviewer.", "location": { "path": account.path.as_str() },
+        let message = format!("This file was not reviewed: {}.", account.ended.words().unwrap_or_default());
+        json!({ "message": message, "location": { "path": account.path.as_str() },
                 "severity": "ERROR", "code": { "value": "not-read" }, "source": source() })
     });
     failed.chain(unread).collect()

@@ -149,6 +149,7 @@ fn parts(document: &Document, links: &Links, listed: usize) -> Vec<Part> {
     parts.push(Part::spare(3, folded("📊 Overview by category", &overview(&open))));
     parts.extend(spec_gaps(document).map(|text| Part::spare(1, text)));
     parts.extend(references(document).map(|text| Part::spare(2, text)));
+    parts.extend(not_read(document).map(Part::must));
     let clean_title = format!("✅ Checked & clean ({})", document.checked_and_clean.len());
     parts.push(Part::spare(4, folded(&clean_title, &clean(document))));
     parts.extend(not_kept(document).map(|text| Part::spare(5, text)));
@@ -381,6 +382,33 @@ fn clean(document: &Document) -> String {
     lines.join("\n")
 }
 
+/// Names that are listed for one reason.
+const MAX_NAMES: usize = 10;
+
+/// Every file that was not read in full, by reason and name.
+fn not_read(document: &Document) -> Option<String> {
+    let coverage = &document.receipt.coverage;
+    let line = |words: &str, paths: Vec<&str>| {
+        let names: Vec<String> = paths.iter().take(MAX_NAMES).map(|path| code(path)).collect();
+        let more = match paths.len().saturating_sub(MAX_NAMES) {
+            0 => String::new(),
+            more => format!(" and {more} more, in the JSON report"),
+        };
+        format!("- {words}: {}{more}", names.join(", "))
+    };
+    let groups = coverage.by_reason();
+    let mut lines: Vec<String> = groups
+        .iter()
+        .map(|(words, accounts)| line(words, accounts.iter().map(|account| account.path.as_str()).collect()))
+        .collect();
+    let count: usize = groups.iter().map(|(_, accounts)| accounts.len()).sum();
+    let by_lines: Vec<&str> = coverage.by_lines().map(|account| account.path.as_str()).collect();
+    if !by_lines.is_empty() {
+        lines.push(line("read by the rules line by line, without a grammar", by_lines));
+    }
+    (!lines.is_empty()).then(|| folded(&format!("📂 Not read in full ({count})"), &lines.join("\n")))
+}
+
 fn not_kept(document: &Document) -> Option<String> {
     let count: u32 = document.receipt.dropped.values().sum();
     if count == 0 {
@@ -407,7 +435,10 @@ fn footer(document: &Document) -> String {
         text.push_str(&format!(", {} not read by anyone", coverage.unread));
     }
     if coverage.skipped > 0 {
-        text.push_str(&format!(", {} skipped by rule or size", coverage.skipped));
+        text.push_str(&format!(", {} exempt by the base", coverage.skipped));
+    }
+    if coverage.not_reviewed > 0 {
+        text.push_str(&format!(", {} could not be read", coverage.not_reviewed));
     }
     text.push_str(&format!(
         " · outcome `{}` · verdict `{}` · run `{}`</sub>",

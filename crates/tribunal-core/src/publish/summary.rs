@@ -4,16 +4,19 @@ use crate::combine::finding::Finding;
 use crate::combine::verdict::Tier;
 use crate::findings::scale::Priority;
 use crate::report::document::{Document, SeatFailure};
+use crate::report::receipt::Coverage;
 
-/// What is missing from a review, if anything.
+/// What is missing from a review, if anything, and what was left out because the base says so.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Partial {
     words: Option<String>,
+    exempt: Option<String>,
 }
 
 impl Partial {
-    pub fn new(failures: &[SeatFailure], seats: usize, unread: usize) -> Self {
+    pub fn new(failures: &[SeatFailure], seats: usize, coverage: &Coverage) -> Self {
         let mut parts = Vec::new();
+        let unread = coverage.holes().count();
         match failures {
             [] => {}
             [one] => parts.push(format!("{} failed", one.seat.role)),
@@ -26,8 +29,25 @@ impl Partial {
         if unread > 0 {
             parts.push(format!("{unread} file{} not read", if unread == 1 { "" } else { "s" }));
         }
-        Self { words: (!parts.is_empty()).then(|| parts.join(", ")) }
+        // Lines of a tool's code were checked, and that is no review.
+        if parts.is_empty() && coverage.files > 0 && coverage.reviewed + coverage.unchanged + coverage.unread == 0 {
+            parts.push("no file read in full".to_owned());
+        }
+        Self { words: (!parts.is_empty()).then(|| parts.join(", ")), exempt: exempt(coverage) }
     }
+}
+
+/// `3 exempt (2 generated, 1 lock file)`: how many files nobody read in full because the base says that nobody need.
+fn exempt(coverage: &Coverage) -> Option<String> {
+    let groups: Vec<(usize, &str)> = coverage
+        .by_reason()
+        .into_iter()
+        .filter(|(_, accounts)| accounts.iter().any(|account| !account.ended.is_missing()))
+        .map(|(words, accounts)| (accounts.len(), words))
+        .collect();
+    let total: usize = groups.iter().map(|(count, _)| count).sum();
+    let listed: Vec<String> = groups.iter().map(|(count, words)| format!("{count} {words}")).collect();
+    (total > 0).then(|| format!("{total} exempt ({})", listed.join(", ")))
 }
 
 pub fn status_wording(partial: &Partial, tier: Tier) -> String {
@@ -64,6 +84,9 @@ pub fn summary_line(partial: &Partial, tier: Tier, findings: &[Finding], gaps: u
     if clean > 0 {
         line.push_str(&format!(" · ✅ {clean} clean"));
     }
+    if let Some(exempt) = &partial.exempt {
+        line.push_str(&format!(" · {exempt}"));
+    }
     line
 }
 
@@ -78,7 +101,10 @@ pub fn plain(document: &Document) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::diff::change::FileStatus;
+    use crate::plan::files::{NotReviewed, SkipReason};
     use crate::plan::panel::Seat;
+    use crate::report::receipt::{FileAccount, FileEnd};
 
     fn failure(role: &str) -> SeatFailure {
         SeatFailure { seat: Seat { role: role.into(), agent: "x".into(), sample: 0 }, reason: "r".into() }
@@ -87,33 +113,58 @@ mod tests {
     /// PR-82: zero buckets are left out.
     #[test]
     fn a_clean_review_counts_what_was_clean() {
-        let line = summary_line(&Partial::new(&[], 3, 0), Tier::Approved, &[], 0, 11);
+        let line = summary_line(&Partial::new(&[], 3, &Coverage::default()), Tier::Approved, &[], 0, 11);
         assert_eq!(line, "**Review: ✅ Approved** · 0 findings · ✅ 11 clean");
     }
 
     /// PR-6, PR-46: a failed reviewer is named, and the number asked is the number asked.
     #[test]
     fn failures_stand_in_front() {
-        let one = Partial::new(&[failure("security-reviewer")], 3, 0);
+        let one = Partial::new(&[failure("security-reviewer")], 3, &Coverage::default());
         assert_eq!(
             summary_line(&one, Tier::ReviewBeforeMerge, &[], 0, 0),
             "**Review: ⚠️ Partial — security-reviewer failed · ⚠️ Review before merge** · 0 findings"
         );
-        let two = Partial::new(&[failure("security-reviewer"), failure("sdet")], 3, 0);
+        let two = Partial::new(&[failure("security-reviewer"), failure("sdet")], 3, &Coverage::default());
         assert!(status_wording(&two, Tier::Blocking).starts_with("⚠️ Partial — 2/3 reviewers failed: security-reviewer, sdet"));
     }
 
     /// PR-7, PR-46: when all fail there is no half of a review either.
     #[test]
     fn no_review_is_not_called_partial() {
-        let all = Partial::new(&[failure("security-reviewer"), failure("sdet")], 2, 0);
+        let all = Partial::new(&[failure("security-reviewer"), failure("sdet")], 2, &Coverage::default());
         assert_eq!(status_wording(&all, Tier::NotReviewed), "❌ Not reviewed — 2/2 reviewers failed: security-reviewer, sdet");
     }
 
     /// Design rule 1: a partial review never reads as approved.
     #[test]
     fn a_partial_review_is_never_approved() {
-        let wording = status_wording(&Partial::new(&[failure("sdet")], 3, 0), Tier::Approved);
+        let wording = status_wording(&Partial::new(&[failure("sdet")], 3, &Coverage::default()), Tier::Approved);
         assert!(!wording.contains("Approved"), "{wording}");
+    }
+
+    /// What the base exempts stands in the line, and never among what is clean.
+    #[test]
+    fn what_was_not_read_is_counted_by_reason() {
+        let account = |path: &str, ended| FileAccount {
+            path: path.into(),
+            status: FileStatus::Modified,
+            ended,
+            added: 1,
+            removed: 0,
+            rules_depth: None,
+            exempt: None,
+        };
+        let read = account("a.py", FileEnd::Reviewed);
+        let exempt = [account("b.png", FileEnd::Skipped(SkipReason::Binary)), account("c.go", FileEnd::LinesOnly)];
+        let coverage = Coverage::new([read.clone()].into_iter().chain(exempt.clone()).collect());
+        let line = summary_line(&Partial::new(&[], 3, &coverage), Tier::Approved, &[], 0, 2);
+        assert_eq!(line, "**Review: ✅ Approved** · 0 findings · ✅ 2 clean · 2 exempt (1 binary, 1 generated, lines only)");
+        let hole = account("d.js", FileEnd::NotReviewed(NotReviewed::Binary));
+        let coverage = Coverage::new([read, hole].into_iter().collect());
+        let line = summary_line(&Partial::new(&[], 3, &coverage), Tier::Approved, &[], 0, 2);
+        assert!(line.contains("⚠️ Partial — 1 file not read · no verdict") && !line.contains("Approved"), "{line}");
+        let line = summary_line(&Partial::new(&[], 3, &Coverage::new(exempt.into())), Tier::Approved, &[], 0, 0);
+        assert!(line.contains("no file read in full") && !line.contains("Approved"), "{line}");
     }
 }

@@ -9,7 +9,7 @@ use crate::combine::verdict::{Outcome, Verdict};
 use crate::diff::change::FileStatus;
 use crate::findings::admit::DropReason;
 use crate::ids::{AgentName, RepoPath, RunId, Sha};
-use crate::plan::files::{Disposition, FileSummary, SkipReason};
+use crate::plan::files::{Disposition, FileSummary, NotReviewed, SkipReason};
 use crate::plan::mode::{Mode, Widening};
 use crate::plan::panel::{NotCalled, Seat};
 use schemars::JsonSchema;
@@ -242,6 +242,9 @@ pub struct Coverage {
     /// To be read, but no reviewer that answered has read it.
     #[serde(default)]
     pub unread: u32,
+    /// Nobody could read it, and the base does not exempt it.
+    #[serde(default)]
+    pub not_reviewed: u32,
     pub added_lines: u64,
     pub removed_lines: u64,
     pub accounts: Vec<FileAccount>,
@@ -257,17 +260,23 @@ pub struct FileAccount {
     pub removed: u32,
     /// How closely the built-in rules could look: `syntax` or `lines`. Absent when they did not look.
     pub rules_depth: Option<RulesDepth>,
+    /// Why only its lines were checked, where the base says that a tool wrote it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exempt: Option<SkipReason>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FileEnd {
     Reviewed,
-    /// Its added lines were checked; its code was written by a tool.
+    /// Its added lines were checked; its code was written by a tool, as the base says.
     LinesOnly,
     /// Read by the last review and not changed since.
     Unchanged,
+    /// Not read, and the base says that it need not be.
     Skipped(SkipReason),
+    /// It should have been read and could not be.
+    NotReviewed(NotReviewed),
     /// Every reviewer that was given it failed, or said that it could not read it.
     Unread,
 }
@@ -279,6 +288,8 @@ pub struct Read {
     pub whole: bool,
     /// The rules have looked, which alone are given the lines of generated files.
     pub lines: bool,
+    /// The rules could not look at all of it.
+    pub cut: Option<NotReviewed>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -292,12 +303,30 @@ impl FileEnd {
     /// Should have been read, and was not.
     pub fn is_missing(&self) -> bool {
         match self {
-            FileEnd::Unread => true,
+            FileEnd::Unread | FileEnd::NotReviewed(_) => true,
             FileEnd::Skipped(reason) => reason.is_hole(),
             FileEnd::Reviewed | FileEnd::LinesOnly | FileEnd::Unchanged => false,
         }
     }
 }
+
+impl FileEnd {
+    /// The reason in words, where the file was not read in full.
+    pub fn words(&self) -> Option<&'static str> {
+        match self {
+            FileEnd::Reviewed | FileEnd::Unchanged => None,
+            FileEnd::LinesOnly => Some("generated, lines only"),
+            FileEnd::Skipped(reason) => Some(reason.words()),
+            FileEnd::NotReviewed(reason) => Some(reason.words()),
+            FileEnd::Unread => Some("not read by anyone"),
+        }
+    }
+}
+
+/// Proof that every file of a change was read, or need not be because the base says so, and that at least one was read in full.
+/// Without it no review is clean: [`crate::combine::verdict`] asks for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WholeCoverage(());
 
 impl Coverage {
     pub fn new(accounts: Vec<FileAccount>) -> Self {
@@ -309,19 +338,42 @@ impl Coverage {
             unchanged: count(|end| matches!(end, FileEnd::Unchanged)),
             skipped: count(|end| matches!(end, FileEnd::Skipped(_))),
             unread: count(|end| matches!(end, FileEnd::Unread)),
+            not_reviewed: count(|end| matches!(end, FileEnd::NotReviewed(_))),
             added_lines: accounts.iter().map(|account| u64::from(account.added)).sum(),
             removed_lines: accounts.iter().map(|account| u64::from(account.removed)).sum(),
             accounts,
         }
     }
 
-    /// Is there a file that should have been read and was not?
-    pub fn has_hole(&self) -> bool {
-        self.holes().next().is_some()
+    pub fn whole(&self) -> Option<WholeCoverage> {
+        let is_missing = self.accounts.iter().any(|account| account.ended.is_missing());
+        let is_read = self.accounts.iter().any(|account| matches!(account.ended, FileEnd::Reviewed | FileEnd::Unchanged));
+        (!is_missing && is_read).then_some(WholeCoverage(()))
     }
 
+    /// Files that should have been read and could not be, whoever was asked.
     pub fn holes(&self) -> impl Iterator<Item = &FileAccount> {
-        self.accounts.iter().filter(|account| matches!(account.ended, FileEnd::Skipped(reason) if reason.is_hole()))
+        self.accounts.iter().filter(|account| account.ended.is_missing() && account.ended != FileEnd::Unread)
+    }
+
+    /// Every file that was not read in full, by the reason, most in need of attention first.
+    pub fn by_reason(&self) -> Vec<(&'static str, Vec<&FileAccount>)> {
+        let mut groups: BTreeMap<(bool, &'static str), Vec<&FileAccount>> = BTreeMap::new();
+        for account in &self.accounts {
+            if let Some(words) = account.ended.words() {
+                groups.entry((!account.ended.is_missing(), words)).or_default().push(account);
+            }
+        }
+        groups.into_iter().map(|((_, words), accounts)| (words, accounts)).collect()
+    }
+
+    /// Read by line rules alone, because the rules have no grammar for it or not the whole text.
+    pub fn by_lines(&self) -> impl Iterator<Item = &FileAccount> {
+        self.accounts.iter().filter(|account| {
+            account.ended == FileEnd::Reviewed
+                && account.status != FileStatus::Deleted
+                && account.rules_depth == Some(RulesDepth::Lines)
+        })
     }
 }
 
@@ -339,13 +391,24 @@ pub fn account(
     read: Read,
     rules_depth: Option<RulesDepth>,
 ) -> FileAccount {
+    let mut exempt = None;
     let ended = match disposition {
-        Disposition::Skip(reason) => FileEnd::Skipped(reason),
-        Disposition::Review | Disposition::LinesOnly if !in_scope => FileEnd::Unchanged,
-        Disposition::Review if read.whole => FileEnd::Reviewed,
-        Disposition::LinesOnly if read.lines => FileEnd::LinesOnly,
-        Disposition::LinesOnly if read.whole => FileEnd::Skipped(SkipReason::Generated),
-        Disposition::Review | Disposition::LinesOnly => FileEnd::Unread,
+        Disposition::Skip(exemption) => FileEnd::Skipped(exemption.reason()),
+        Disposition::NotReviewed(reason) => FileEnd::NotReviewed(reason),
+        Disposition::Review if !in_scope => FileEnd::Unchanged,
+        Disposition::Review => match read.cut {
+            Some(reason) => FileEnd::NotReviewed(reason),
+            None if read.whole => FileEnd::Reviewed,
+            None => FileEnd::Unread,
+        },
+        // Outside the scope it was the last review that checked its lines.
+        Disposition::LinesOnly(exemption) if read.lines || !in_scope => {
+            exempt = Some(exemption.reason());
+            FileEnd::LinesOnly
+        }
+        Disposition::LinesOnly(exemption) if read.whole => FileEnd::Skipped(exemption.reason()),
+        Disposition::LinesOnly(_) => FileEnd::Unread,
     };
-    FileAccount { path: file.path.clone(), status: file.status, ended, added: file.added, removed: file.removed, rules_depth }
+    let (path, status) = (file.path.clone(), file.status);
+    FileAccount { path, status, ended, added: file.added, removed: file.removed, rules_depth, exempt }
 }

@@ -9,26 +9,42 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use tribunal_agent::AgentFailure;
 use tribunal_agent::command::CommandAgent;
+use tribunal_agent::rules::clock::TimeLimits;
 use tribunal_agent::rules::compile::RuleSet;
-use tribunal_agent::rules::scan::{Depth, Scan, scan};
+use tribunal_agent::rules::scan::{Depth, Scan, scan_visible};
+use tribunal_agent::rules::visible::{Look, VisibleChange};
 use tribunal_agent::sarif::SarifAgent;
 use tribunal_context::outline::outline;
 use tribunal_core::combine::recheck::{Rerun, recheck};
-use tribunal_core::diff::change::{Change, ChangedFile};
+use tribunal_core::diff::change::{Change, ChangedFile, FileStatus};
 use tribunal_core::diff::language::{Language, is_test_path};
 use tribunal_core::findings::admit::{Gate, admit};
 use tribunal_core::findings::key::Outline;
-use tribunal_core::findings::report::{CleanCheck, Report};
+use tribunal_core::findings::report::{Claim, CleanCheck, Report};
 use tribunal_core::findings::role::Role;
+use tribunal_core::findings::scale::Severity;
 use tribunal_core::findings::window::Window;
 use tribunal_core::ids::{CategoryCode, RepoPath};
-use tribunal_core::plan::files::Disposition;
+use tribunal_core::plan::files::{Disposition, NotReviewed};
 use tribunal_core::plan::panel::Seat;
 use tribunal_core::policy::agents::{AgentConfig, KeySource, Means};
-use tribunal_core::procedure::review::{Input, Plan, SeatAnswer, Spend, State, Target};
+use tribunal_core::procedure::review::{Input, Plan, SeatAnswer, Silenced, Spend, State, Target};
 use tribunal_core::report::receipt::{Cost, Reading, RulesDepth, SeatState};
 
-type Answer = (Report, BTreeMap<RepoPath, RulesDepth>);
+/// What an agent answered, and how closely it looked if it is the rules.
+#[derive(Default)]
+struct Answer {
+    report: Report,
+    depths: BTreeMap<RepoPath, RulesDepth>,
+    cut: BTreeMap<RepoPath, NotReviewed>,
+    silenced: Vec<Silenced>,
+}
+
+impl Answer {
+    fn of(report: Report) -> Self {
+        Self { report, ..Self::default() }
+    }
+}
 
 impl Effects {
     pub(super) fn run_seat(&self, seat: Seat, state: &State, patch: Option<Vec<u8>>) -> Result<Input, EngineError> {
@@ -58,14 +74,8 @@ impl Effects {
         let given = self.given(state, patch).map_err(AgentFailure::Failed)?;
         let role = role(seat, state).map_err(AgentFailure::Failed)?;
         let agent = state.request.policy.agents.get(&seat.agent).ok_or_else(|| failed(&"the agent is unknown"))?;
-        let in_scope = plan
-            .files
-            .iter()
-            .filter(|planned| planned.in_scope)
-            .map(|planned| (&planned.file.path, planned.disposition))
-            .collect();
-        let view = View { plan, change: given.change(), in_scope };
-        let (report, depths) = match agent {
+        let view = View { plan, change: given.change() };
+        let Answer { report, depths, cut, silenced } = match agent {
             AgentConfig::Rules {} => self.play_rules(role, &view)?,
             AgentConfig::Command { command, timeout_seconds, env, key, network } => {
                 // Its own key is passed on under its own name; the configuration refuses every other key there.
@@ -74,7 +84,7 @@ impl Effects {
                 let agent = CommandAgent { command, timeout: *timeout_seconds, env: &env, network: network.unwrap_or(true) };
                 let scratch = scratch()?;
                 let brief = given.assignment(state, plan).brief(role);
-                (agent.review(&brief, scratch.path())?, BTreeMap::new())
+                Answer::of(agent.review(&brief, scratch.path())?)
             }
             AgentConfig::Sarif { file, command, timeout_seconds, env, network, category, categories } => {
                 let agent = SarifAgent { category: category.as_deref(), categories };
@@ -100,7 +110,7 @@ impl Effects {
                     }
                     (None, None) => return Err(AgentFailure::Failed("it has neither a file nor a command".into())),
                 };
-                (agent.report(role, &bytes, given.change(), Some(&root))?, BTreeMap::new())
+                Answer::of(agent.report(role, &bytes, given.change(), Some(&root))?)
             }
             AgentConfig::NotTrusted(stub) => return Err(AgentFailure::Failed(format!("not-run: {}", stub.why))),
             _ => return Err(AgentFailure::Failed(format!("a `{}` agent is not played here", agent.kind()))),
@@ -120,7 +130,18 @@ impl Effects {
         if !Window::binds(agent) {
             // A linter runs over every file; the rules name those that they looked at.
             let is_linter = matches!(agent, AgentConfig::Sarif { .. });
-            let looked_at = |path: &RepoPath| depths.contains_key(path) || (is_linter && given.change().file(path).is_some());
+            // A rule that could not look at all of a file proves nothing fixed: no change mends a defect by hiding it.
+            let needs_syntax = |rule: &str| self.rules.get(rule).is_none_or(|rule| rule.file.rule.is_some());
+            let is_gone = |path: &RepoPath| given.change().file(path).is_some_and(|file| file.status == FileStatus::Deleted);
+            let could_look = |path: &RepoPath, rule: &str| match (depths.get(path), cut.get(path)) {
+                (_, Some(NotReviewed::OutOfTime)) | (None, _) => false,
+                (Some(RulesDepth::Syntax), _) => true,
+                (Some(RulesDepth::Lines), _) => !needs_syntax(rule) || is_gone(path),
+            };
+            let looked_at = |path: &RepoPath, rule: &str| match is_linter {
+                true => given.change().file(path).is_some(),
+                false => could_look(path, rule),
+            };
             // A file that was too large to take in is part of the plan alone, and it does differ.
             let differs = |path: &RepoPath| plan.files.iter().any(|planned| &planned.file.path == path);
             let found = &report.findings;
@@ -132,6 +153,8 @@ impl Effects {
             state: SeatState::Ok,
             report,
             depths,
+            cut,
+            silenced,
             reading: Reading { files, read: files, parts: 1 },
             spend: Spend { cost, ..Spend::default() },
         })
@@ -141,8 +164,7 @@ impl Effects {
         if let Some(reason) = self.rules.cannot_play(role) {
             return Err(AgentFailure::Failed(reason));
         }
-        let scanned =
-            self.scan.get_or_init(|| scan(&self.rules, &view.for_rules(), |file| view.is_in_scope(&file.path)).map(Arc::new));
+        let scanned = self.scan.get_or_init(|| scan_visible(&self.rules, &view.for_rules(), TimeLimits::default()).map(Arc::new));
         let scanned = scanned.as_ref().map_err(|error| AgentFailure::Failed(error.to_string()))?;
         let depths = scanned
             .depths
@@ -155,44 +177,58 @@ impl Effects {
                 (path.clone(), depth)
             })
             .collect();
+        let own = |claim: &&Claim| role.owns(&claim.category);
+        let (grave, light): (Vec<&Claim>, Vec<&Claim>) = scanned.silenced.iter().filter(own).partition(|claim| is_grave(claim));
         let report = Report {
-            findings: scanned.claims.iter().filter(|claim| role.owns(&claim.category)).cloned().collect(),
+            findings: scanned.claims.iter().filter(own).cloned().chain(grave.into_iter().map(questioned)).collect(),
             checked_clean: clean_checks(&self.rules, role, scanned),
             ..Report::default()
         };
-        Ok((report, depths))
+        let silenced = light.into_iter().filter_map(silenced).collect();
+        Ok(Answer { report, depths, cut: scanned.cut.iter().cloned().collect(), silenced })
     }
+}
+
+/// Too much for a comment of the change itself to wave through.
+fn is_grave(claim: &Claim) -> bool {
+    claim.severity == Some(Severity::Blocker) || claim.category.as_str().starts_with('S')
+}
+
+/// A silenced match, put as a question to whoever reviews the change.
+fn questioned(claim: &Claim) -> Claim {
+    let details = "This change also adds the comment that tells a linter to be silent here. Is it meant?";
+    Claim { severity: Some(Severity::Question), details: Some(details.to_owned()), fix: None, ..claim.clone() }
+}
+
+fn silenced(claim: &Claim) -> Option<Silenced> {
+    Some(Silenced { rule: claim.rule.clone()?, path: claim.file.clone(), line: claim.line_start.unwrap_or(1) })
 }
 
 /// The change as the plan wants it read.
 struct View<'a> {
     plan: &'a Plan,
     change: &'a Change,
-    /// Planned files that this review looks at.
-    in_scope: BTreeMap<&'a RepoPath, Disposition>,
 }
 
-impl View<'_> {
-    fn is_in_scope(&self, path: &RepoPath) -> bool {
-        self.in_scope.contains_key(path)
-    }
-
-    /// The change without what is left out. What a tool wrote keeps its lines but loses its text, so that only line rules see
-    /// it. Files outside the scope stay: a check of the whole diff must know that a test was touched, whenever it was.
-    fn for_rules(&self) -> Change {
-        let planned: BTreeMap<&RepoPath, Disposition> =
-            self.plan.files.iter().map(|planned| (&planned.file.path, planned.disposition)).collect();
-        let files = self
-            .change
+impl<'a> View<'a> {
+    /// The change without what is left out. Of what a tool wrote, only the lines are looked at. Files outside the scope stay: a
+    /// check of the whole diff must know that a test was touched, whenever it was.
+    fn for_rules(&self) -> VisibleChange<'a> {
+        let planned: BTreeMap<&RepoPath, Option<Look>> = self
+            .plan
             .files
             .iter()
-            .filter_map(|file| match planned.get(&file.path)? {
-                Disposition::Review => Some(file.clone()),
-                Disposition::LinesOnly => Some(ChangedFile { new_text: None, ..file.clone() }),
-                Disposition::Skip(_) => None,
+            .map(|planned| {
+                let look = match planned.disposition {
+                    Disposition::Review | Disposition::LinesOnly(_) if !planned.in_scope => Some(Look::Aside),
+                    Disposition::Review => Some(Look::Whole),
+                    Disposition::LinesOnly(_) => Some(Look::Lines),
+                    Disposition::Skip(_) | Disposition::NotReviewed(_) => None,
+                };
+                (&planned.file.path, look)
             })
             .collect();
-        Change { files, repository_has_tests: self.change.repository_has_tests }
+        VisibleChange::new(self.change, |file| planned.get(&file.path).copied().flatten())
     }
 }
 
@@ -205,11 +241,12 @@ fn scratch() -> Result<tempfile::TempDir, AgentFailure> {
 
 pub(super) fn outlines(report: &Report, change: &Change) -> BTreeMap<RepoPath, Outline> {
     let mut outlines = BTreeMap::new();
+    let files: BTreeMap<&RepoPath, &ChangedFile> = change.files.iter().map(|file| (&file.path, file)).collect();
     for claim in &report.findings {
         if outlines.contains_key(&claim.file) {
             continue;
         }
-        if let Some(file) = change.file(&claim.file)
+        if let Some(file) = files.get(&claim.file)
             && let (Some(language), Some(text)) = (file.language(), file.new_text.as_deref())
         {
             outlines.insert(claim.file.clone(), outline(language, text));
@@ -221,9 +258,12 @@ pub(super) fn outlines(report: &Report, change: &Change) -> BTreeMap<RepoPath, O
 /// A category is clean when rules of it really looked at something and nothing matched.
 fn clean_checks(rules: &RuleSet, role: &Role, scanned: &Scan) -> Vec<CleanCheck> {
     let found: BTreeSet<&CategoryCode> = scanned.claims.iter().map(|claim| &claim.category).collect();
+    // What could not be looked at whole stands under no clean category.
+    let cut: BTreeSet<&RepoPath> = scanned.cut.iter().map(|(path, _)| path).collect();
     let looked_at: Vec<Looked<'_>> = scanned
         .depths
         .iter()
+        .filter(|(path, _)| !cut.contains(path))
         .map(|(path, depth)| Looked {
             path,
             syntax: Language::of(path).filter(|_| *depth == Depth::Syntax),

@@ -5,7 +5,7 @@ use super::ask::{Slot, Tree};
 use super::given::{Given, SharedPart, plan};
 use super::{Effects, blocking};
 use crate::{EngineError, Progress};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use tribunal_core::call::Question;
 use tribunal_core::call::allowance::room;
@@ -102,7 +102,7 @@ impl Effects {
             unread_paths.into_iter().map(|path| Unread { path, reason: "its part of the change was not answered".to_owned() }),
         );
         let report = self.admit_prose(seat, state, given, report).await?;
-        Ok(SeatAnswer { state: trouble, report, depths: BTreeMap::new(), reading, spend })
+        Ok(SeatAnswer { report, reading, ..SeatAnswer::troubled(trouble, spend) })
     }
 
     /// One part of the change: asked, and asked once more with the validator's words if the answer does not fit.

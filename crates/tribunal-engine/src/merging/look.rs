@@ -11,7 +11,7 @@ use tribunal_core::feedback::right::Permissions;
 use tribunal_core::ids::{AgentName, RepoPath, RunId, Sha};
 use tribunal_core::merge::facts::{Facts, Gates, HeadMaker, Makers, Marker, Part};
 use tribunal_core::merge::people::{Voices, deciders};
-use tribunal_core::policy::config::DEFAULT_MAX_BYTES;
+use tribunal_core::policy::config::ReadLimits;
 use tribunal_core::procedure::remediate;
 use tribunal_core::pull::capability::Capability;
 use tribunal_core::pull::facts::{Account, BaseRules, Mergeable, Permission, Pull, PullState};
@@ -210,7 +210,7 @@ impl Merging {
 fn read(repository: &Repository, base: Sha, head: Sha) -> Result<Brought, GitError> {
     let parted = repository.merge_base(&base, &head, "base", "head")?;
     repository.bring_changed(&parted, &head)?;
-    let change = repository.read_change(&parted, &head, DEFAULT_MAX_BYTES)?.change;
+    let change = repository.read_change(&parted, &head, ReadLimits::default())?.change;
     let files = change.files.iter().flat_map(|file| [Some(&file.path), file.old_path.as_ref()]).flatten().cloned().collect();
     Ok(Brought {
         files,

@@ -192,7 +192,7 @@ impl Remedies {
         let (repository, source) = (Arc::clone(&self.repository), self.on.forge.source(pull));
         let (base, head) = (pull.base.sha.clone(), pull.head.sha.clone());
         let is_local = state.request.place.kind == ForgeKind::Local;
-        let max_bytes = state.request.policy.max_bytes;
+        let limits = state.request.policy.read_limits();
         let brought = blocking(move || -> Result<Brought, String> {
             let said = |error: tribunal_forge::git::GitError| error.to_string();
             let fetched: (Sha, Sha) = if is_local {
@@ -203,7 +203,7 @@ impl Remedies {
             };
             let merge_base = repository.merge_base(&fetched.0, &fetched.1, "base", "head").map_err(said)?;
             repository.bring_changed(&merge_base, &fetched.1).map_err(said)?;
-            let read = repository.read_change(&merge_base, &fetched.1, max_bytes).map_err(said)?;
+            let read = repository.read_change(&merge_base, &fetched.1, limits).map_err(said)?;
             let found = |file: LintFile| {
                 let linted = lint::found(&repository, &file, &merge_base, &fetched.1, &read.change)?;
                 Ok((file, linted))

@@ -1,8 +1,10 @@
 //! A change between two trees, read whole or not at all.
 //!
 //! git says first what differs (`--raw`), then how (`-p`). The two lists must name the same files: a diff that lost one is an
-//! error, not a smaller change. A monstrous file is named and left out before its diff is made, so that it takes nothing with it.
+//! error, not a smaller change. A file that is too large, or that lies beyond the limit for all files together, is named and left
+//! out before its diff is made, so that it takes nothing with it. The diff is read file by file as git writes it.
 
+use super::stream::{Piece, Room, each_file_diff};
 use super::{GitError, Repository, output};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
@@ -11,9 +13,11 @@ use std::sync::{Arc, Mutex};
 use tribunal_core::diff::change::{Change, ChangedFile, FileContent, FileStatus};
 use tribunal_core::diff::language::shows_testing;
 use tribunal_core::diff::parse::{parse_diff, text_of};
+use tribunal_core::diff::series::merge_type_changes;
 use tribunal_core::findings::window::Touched;
 use tribunal_core::ids::{RepoPath, Sha};
 use tribunal_core::plan::files::{BINARY_TEST_BYTES, FileSummary, looks_binary, summary};
+use tribunal_core::policy::config::ReadLimits;
 
 /// How every diff is made, whatever the repository is set to.
 const DIFF: [&str; 11] = [
@@ -53,6 +57,19 @@ pub struct Since {
     pub same_content: bool,
 }
 
+/// A diff, and the files that it leaves out.
+struct Read {
+    change: Change,
+    too_large: BTreeSet<RepoPath>,
+    over_total: BTreeSet<RepoPath>,
+}
+
+/// Bytes of paths that are passed to git on one command line.
+const MAX_PATHSPECS: usize = 512 * 1024;
+/// What a path takes there beside its own bytes.
+const PATHSPEC_COST: usize = 40;
+const PATHSPECS_AT_ONCE: usize = 200;
+
 pub struct ReadChange {
     pub change: Change,
     pub files: Vec<FileSummary>,
@@ -63,18 +80,23 @@ pub(super) type Compared = Mutex<BTreeMap<(Sha, Sha, bool), Arc<Vec<RawEntry>>>>
 
 #[derive(Debug)]
 pub(super) struct RawEntry {
-    path: RepoPath,
+    pub(super) path: RepoPath,
     path_bytes: Vec<u8>,
-    old_path: Option<RepoPath>,
+    pub(super) old_path: Option<RepoPath>,
+    pub(super) old_mode: String,
     new_mode: String,
-    old_id: String,
-    new_id: String,
-    status: char,
+    pub(super) old_id: String,
+    pub(super) new_id: String,
+    pub(super) status: char,
 }
 
 impl RawEntry {
-    fn has_new_blob(&self) -> bool {
+    pub(super) fn has_new_blob(&self) -> bool {
         self.status != 'D' && self.new_mode != "160000"
+    }
+
+    pub(super) fn has_old_blob(&self) -> bool {
+        self.status != 'A' && self.old_mode != "160000"
     }
 
     /// What the file holds, or held before it was deleted.
@@ -84,31 +106,79 @@ impl RawEntry {
 }
 
 impl Repository {
-    pub fn read_change(&self, base: &Sha, head: &Sha, max_bytes: u64) -> Result<ReadChange, GitError> {
+    pub fn read_change(&self, base: &Sha, head: &Sha, limits: ReadLimits) -> Result<ReadChange, GitError> {
         let sides = Sides { old: base, new: head, renames: true };
         let entries = self.raw_entries(sides)?;
         if entries.is_empty() {
             return Ok(ReadChange { change: Change::default(), files: Vec::new() });
         }
-        let sizes = self.sizes(&entries)?;
-        let is_monstrous =
-            |entry: &RawEntry| sizes.get(&entry.new_id).is_some_and(|size| entry.has_new_blob() && *size > max_bytes);
-        let monsters: Vec<&RawEntry> = entries.iter().filter(|entry| is_monstrous(entry)).collect();
-        let mut change = self.patch(sides, &monsters)?;
-        self.uncover_hidden_text(sides, &mut change, &entries, max_bytes)?;
-        self.load_texts(&mut change, &entries)?;
-        for monster in &monsters {
-            change.files.push(unread(monster, looks_binary(&self.first_bytes(&monster.new_id)?)));
-        }
-        complete(&change, &entries)?;
-        change.repository_has_tests = self.all_paths(head)?.iter().any(shows_testing);
+        let Read { mut change, too_large, over_total } = self.read_diff(sides, &entries, limits)?;
+        self.load_texts(&mut change, &entries, |path| too_large.contains(path) || over_total.contains(path))?;
+        let paths = self.all_paths(head)?;
+        change.repository_has_tests = paths.iter().any(shows_testing);
         change.files.sort_by(|a, b| a.path.cmp(&b.path));
-        let files = change
+        let mut files: Vec<FileSummary> = change
             .files
             .iter()
-            .map(|file| FileSummary { too_large: monsters.iter().any(|monster| monster.path == file.path), ..summary(file) })
+            .map(|file| FileSummary {
+                too_large: too_large.contains(&file.path),
+                over_total: over_total.contains(&file.path),
+                ..summary(file)
+            })
             .collect();
+        let has_attributes = paths.iter().chain(entries.iter().map(|entry| &entry.path)).any(is_attribute_file);
+        self.add_base_facts(base, &entries, &mut files, has_attributes)?;
         Ok(ReadChange { change, files })
+    }
+
+    /// The diff of every file that fits, and the others by name.
+    fn read_diff(&self, sides: Sides<'_>, entries: &[RawEntry], limits: ReadLimits) -> Result<Read, GitError> {
+        let sizes = self.sizes(entries)?;
+        let size = |id: &str, has: bool| if has { sizes.get(id).copied().unwrap_or(0) } else { 0 };
+        let both = |entry: &RawEntry| (size(&entry.old_id, entry.has_old_blob()), size(&entry.new_id, entry.has_new_blob()));
+        let (large, mut rest): (Vec<&RawEntry>, Vec<&RawEntry>) = entries.iter().partition(|entry| {
+            let (old, new) = both(entry);
+            old.max(new) > limits.file
+        });
+        // The smallest first: as many files as fit.
+        rest.sort_by_key(|entry| {
+            let (old, new) = both(entry);
+            (old + new, &entry.path)
+        });
+        let mut left = limits.total;
+        let fits = rest.iter().take_while(|entry| {
+            let (old, new) = both(entry);
+            left.checked_sub(old + new).map(|rest| left = rest).is_some()
+        });
+        let fitting = fits.count();
+        let beyond = rest.split_off(fitting);
+        let without: Vec<&RawEntry> = large.iter().chain(beyond.iter().rev()).copied().collect();
+        let mut over_total: BTreeSet<RepoPath> = beyond.iter().map(|entry| entry.path.clone()).collect();
+        let too_large: BTreeSet<RepoPath> = large.iter().map(|entry| entry.path.clone()).collect();
+
+        let mut room = Room { bytes: limits.total.saturating_mul(2), lines: limits.lines };
+        let mut change = if rest.is_empty() { Change::default() } else { self.patch(sides, &without, &mut room)? };
+        change.files.retain(|file| !over_total.contains(&file.path) && !too_large.contains(&file.path));
+        self.uncover_hidden_text(sides, &mut change, entries, &mut room)?;
+        for entry in large {
+            let start = if entry.has_new_blob() { self.first_bytes(&entry.new_id)? } else { Vec::new() };
+            change.files.push(unread(entry, looks_binary(&start)));
+        }
+        let missing = missing(&mut change, entries);
+        let ids: BTreeSet<&str> =
+            missing.iter().filter(|entry| entry.has_new_blob()).map(|entry| entry.new_id.as_str()).collect();
+        let mut binary: BTreeSet<String> = BTreeSet::new();
+        self.each_object(&ids, BINARY_TEST_BYTES as u64, |id, start| {
+            if looks_binary(start) {
+                binary.insert(id.to_owned());
+            }
+            Ok(())
+        })?;
+        for entry in missing {
+            over_total.insert(entry.path.clone());
+            change.files.push(unread(entry, binary.contains(&entry.new_id)));
+        }
+        Ok(Read { change, too_large, over_total })
     }
 
     /// What of each file differs between two trees: what an incremental review may speak of. A file that was moved is a new file
@@ -119,16 +189,12 @@ impl Repository {
         since: &Sha,
         base: &Sha,
         head: &Sha,
-        max_bytes: u64,
+        limits: ReadLimits,
     ) -> Result<BTreeMap<RepoPath, Touched>, GitError> {
         let sides = Sides { old: since, new: head, renames: false };
         let entries = self.raw_entries(sides)?;
-        let sizes = self.sizes(&entries)?;
-        let monsters: Vec<&RawEntry> =
-            entries.iter().filter(|entry| sizes.get(&entry.new_id).is_some_and(|size| *size > max_bytes)).collect();
-        let mut change = if entries.is_empty() { Change::default() } else { self.patch(sides, &monsters)? };
-        self.uncover_hidden_text(sides, &mut change, &entries, max_bytes)?;
-        let unread = monsters.iter().map(|monster| monster.path.clone());
+        let Read { change, too_large, over_total } = self.read_diff(sides, &entries, limits)?;
+        let unread = too_large.into_iter().chain(over_total);
         let whole = unread.chain(self.recompared(old_base, since, base, head)?).map(|path| (path, Touched::Whole));
         Ok(change.files.iter().map(|file| (file.path.clone(), Touched::of(file))).chain(whole).collect())
     }
@@ -186,8 +252,9 @@ impl Repository {
     }
 
     fn sizes(&self, entries: &[RawEntry]) -> Result<BTreeMap<String, u64>, GitError> {
-        let ids: BTreeSet<&str> =
-            entries.iter().filter(|entry| entry.has_new_blob()).map(|entry| entry.new_id.as_str()).collect();
+        let new = entries.iter().filter(|entry| entry.has_new_blob()).map(|entry| entry.new_id.as_str());
+        let old = entries.iter().filter(|entry| entry.has_old_blob()).map(|entry| entry.old_id.as_str());
+        let ids: BTreeSet<&str> = new.chain(old).collect();
         if ids.is_empty() {
             return Ok(BTreeMap::new());
         }
@@ -205,18 +272,41 @@ impl Repository {
             .collect()
     }
 
-    fn patch(&self, sides: Sides<'_>, without: &[&RawEntry]) -> Result<Change, GitError> {
+    fn patch(&self, sides: Sides<'_>, without: &[&RawEntry], room: &mut Room) -> Result<Change, GitError> {
         // The one place where pathspec magic is wanted, and every path in it is marked literal by us.
         let mut asked = if without.is_empty() { self.git() } else { self.git_with_magic() };
         asked.args(DIFF).arg("-p").args(sides.args());
         if !without.is_empty() {
             asked.arg("--").arg(":/");
+            // What does not fit on a command line is read and dropped.
+            let mut length = 0;
             for entry in without {
+                length += entry.path_bytes.len() + PATHSPEC_COST;
+                if length > MAX_PATHSPECS {
+                    break;
+                }
                 asked.arg(os_pathspec(b":(top,exclude,literal)", &entry.path_bytes));
             }
         }
-        let bytes = Self::checked(Some(&"diff-tree".into()), output(asked, None)?)?;
-        Ok(parse_diff(&bytes)?)
+        self.read_pieces(asked, room)
+    }
+
+    fn read_pieces(&self, asked: std::process::Command, room: &mut Room) -> Result<Change, GitError> {
+        let mut files = Vec::new();
+        each_file_diff(asked, room, |piece| {
+            match piece {
+                Piece::Diff(bytes) => files.extend(parse_diff(&bytes)?.files),
+                // Whose diff it was is told by who is missing at the end.
+                Piece::Dropped => {}
+            }
+            Ok(())
+        })?;
+        let files = merge_type_changes(files);
+        let mut seen: BTreeSet<&RepoPath> = BTreeSet::new();
+        if let Some(twice) = files.iter().find(|file| !seen.insert(&file.path)) {
+            return Err(GitError::Hollow(format!("{} stands in the diff twice", twice.path)));
+        }
+        Ok(Change { files, repository_has_tests: false })
     }
 
     /// Like [`Repository::git`], but pathspecs may carry magic: the callers write it themselves.
@@ -239,57 +329,63 @@ impl Repository {
         sides: Sides<'_>,
         change: &mut Change,
         entries: &[RawEntry],
-        max_bytes: u64,
+        room: &mut Room,
     ) -> Result<(), GitError> {
-        let suspects: Vec<&RawEntry> = entries
-            .iter()
-            .filter(|entry| change.files.iter().any(|file| file.path == entry.path && file.content == FileContent::Binary))
-            .collect();
-        if suspects.is_empty() {
-            return Ok(());
-        }
-        let blobs = self.blobs(&suspects.iter().map(|entry| entry.content_id()).collect())?;
-        let hidden: Vec<&&RawEntry> = suspects
-            .iter()
-            .filter(|entry| {
-                blobs
-                    .get(entry.content_id())
-                    .is_some_and(|blob| (blob.len() as u64) <= max_bytes && !blob.iter().take(8000).any(|byte| *byte == 0))
-            })
-            .collect();
-        if hidden.is_empty() {
-            return Ok(());
-        }
-        let mut asked = self.git_with_magic();
-        asked.args(DIFF).args(["-p", "--text"]).args(sides.args()).arg("--");
-        for entry in &hidden {
-            asked.arg(os_pathspec(b":(top,literal)", &entry.path_bytes));
-        }
-        let bytes = Self::checked(Some(&"diff-tree".into()), output(asked, None)?)?;
-        for uncovered in parse_diff(&bytes)?.files {
-            if let Some(file) = change.files.iter_mut().find(|file| file.path == uncovered.path) {
-                *file = uncovered;
+        let binary: BTreeSet<&RepoPath> =
+            change.files.iter().filter(|file| file.content == FileContent::Binary).map(|file| &file.path).collect();
+        let suspects: Vec<&RawEntry> = entries.iter().filter(|entry| binary.contains(&entry.path)).collect();
+        let ids: BTreeSet<&str> = suspects.iter().map(|entry| entry.content_id()).collect();
+        let mut text: BTreeSet<String> = BTreeSet::new();
+        self.each_object(&ids, BINARY_TEST_BYTES as u64, |id, start| {
+            if !looks_binary(start) {
+                text.insert(id.to_owned());
             }
+            Ok(())
+        })?;
+        let hidden: Vec<&RawEntry> = suspects.into_iter().filter(|entry| text.contains(entry.content_id())).collect();
+        let mut uncovered: BTreeMap<RepoPath, ChangedFile> = BTreeMap::new();
+        for group in hidden.chunks(PATHSPECS_AT_ONCE) {
+            let mut asked = self.git_with_magic();
+            asked.args(DIFF).args(["-p", "--text"]).args(sides.args()).arg("--");
+            for entry in group {
+                asked.arg(os_pathspec(b":(top,literal)", &entry.path_bytes));
+            }
+            uncovered.extend(self.read_pieces(asked, room)?.files.into_iter().map(|file| (file.path.clone(), file)));
         }
+        let hidden: BTreeSet<&RepoPath> = hidden.iter().map(|entry| &entry.path).collect();
+        let files = std::mem::take(&mut change.files).into_iter();
+        // Hidden text for which there was no room is missing, and so named.
+        change.files = files
+            .filter_map(|file| if hidden.contains(&file.path) { uncovered.remove(&file.path) } else { Some(file) })
+            .collect();
         Ok(())
     }
 
-    fn load_texts(&self, change: &mut Change, entries: &[RawEntry]) -> Result<(), GitError> {
+    fn load_texts(
+        &self,
+        change: &mut Change,
+        entries: &[RawEntry],
+        is_unread: impl Fn(&RepoPath) -> bool,
+    ) -> Result<(), GitError> {
         let ids: BTreeMap<&RepoPath, &str> =
             entries.iter().filter(|entry| entry.has_new_blob()).map(|entry| (&entry.path, entry.new_id.as_str())).collect();
-        let wanted: BTreeSet<&str> = change
-            .files
-            .iter()
-            .filter(|file| file.content == FileContent::Text)
-            .filter_map(|file| ids.get(&file.path).copied())
-            .collect();
-        let mut blobs = self.blobs(&wanted)?;
-        for file in change.files.iter_mut().filter(|file| file.content == FileContent::Text) {
-            let Some(bytes) = ids.get(&file.path).and_then(|id| blobs.get_mut(*id)) else { continue };
-            file.new_text = Some(match std::str::from_utf8(bytes) {
+        let is_wanted = |file: &ChangedFile| file.content == FileContent::Text && !is_unread(&file.path);
+        let wanted: BTreeSet<&str> =
+            change.files.iter().filter(|file| is_wanted(file)).filter_map(|file| ids.get(&file.path).copied()).collect();
+        let mut texts: BTreeMap<String, Arc<str>> = BTreeMap::new();
+        self.each_object(&wanted, u64::MAX, |id, bytes| {
+            let text = match std::str::from_utf8(bytes) {
                 Ok(text) => Arc::from(text),
                 Err(_) => Arc::from(String::from_utf8_lossy(bytes).into_owned()),
-            });
+            };
+            texts.insert(id.to_owned(), text);
+            Ok(())
+        })?;
+        if let Some(gone) = wanted.iter().find(|id| !texts.contains_key(**id)) {
+            return Err(GitError::Hollow(format!("cat-file has no object {gone}")));
+        }
+        for file in change.files.iter_mut().filter(|file| is_wanted(file)) {
+            file.new_text = ids.get(&file.path).and_then(|id| texts.get(*id)).cloned();
         }
         Ok(())
     }
@@ -353,7 +449,7 @@ fn parse_raw(bytes: &[u8]) -> Result<Vec<RawEntry>, GitError> {
         let header = String::from_utf8_lossy(header).into_owned();
         let hollow = || GitError::Hollow(format!("diff-tree said `{header}`"));
         let words: Vec<&str> = header.strip_prefix(':').ok_or_else(hollow)?.split(' ').collect();
-        let [_, new_mode, old_id, new_id, status] = words.as_slice() else { return Err(hollow()) };
+        let [old_mode, new_mode, old_id, new_id, status] = words.as_slice() else { return Err(hollow()) };
         let status = status.chars().next().ok_or_else(hollow)?;
         let first = fields.next().ok_or_else(hollow)?;
         let (old_path, path) = match status {
@@ -364,6 +460,7 @@ fn parse_raw(bytes: &[u8]) -> Result<Vec<RawEntry>, GitError> {
             path: RepoPath(text_of(path)),
             path_bytes: path.to_vec(),
             old_path,
+            old_mode: (*old_mode).to_owned(),
             new_mode: (*new_mode).to_owned(),
             old_id: (*old_id).to_owned(),
             new_id: (*new_id).to_owned(),
@@ -392,13 +489,16 @@ fn unread(entry: &RawEntry, is_binary: bool) -> ChangedFile {
     }
 }
 
-/// The diff must name every file that git said differs.
-fn complete(change: &Change, entries: &[RawEntry]) -> Result<(), GitError> {
+/// Files that differ by git's own word and that the diff does not show. Half of a change of type is not shown either.
+fn missing<'a>(change: &mut Change, entries: &'a [RawEntry]) -> Vec<&'a RawEntry> {
+    let deleted: BTreeSet<&RepoPath> = entries.iter().filter(|entry| entry.status == 'D').map(|entry| &entry.path).collect();
+    change.files.retain(|file| file.status != FileStatus::Deleted || deleted.contains(&file.path));
     let seen: BTreeSet<&RepoPath> = change.files.iter().map(|file| &file.path).collect();
-    match entries.iter().find(|entry| !seen.contains(&entry.path)) {
-        None => Ok(()),
-        Some(entry) => Err(GitError::Hollow(format!("{} differs, but its diff is missing", entry.path))),
-    }
+    entries.iter().filter(|entry| !seen.contains(&entry.path)).collect()
+}
+
+fn is_attribute_file(path: &RepoPath) -> bool {
+    path.file_name() == ".gitattributes"
 }
 
 #[cfg(unix)]

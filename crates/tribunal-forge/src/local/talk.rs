@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use tribunal_core::diff::change::{Change, FileStatus};
 use tribunal_core::findings::anchor::Side;
 use tribunal_core::ids::Sha;
+use tribunal_core::policy::config::{DEFAULT_MAX_TOTAL_BYTES, ReadLimits};
 use tribunal_core::pull::desk::act::Act;
 use tribunal_core::pull::desk::position::{Moved, follow};
 use tribunal_core::pull::desk::review::{Spot, Written};
@@ -17,7 +18,7 @@ use tribunal_core::pull::desk::{Desk, PullDesk};
 use tribunal_core::pull::talk::{Comment, Emoji, NewComment, NewReview, Reaction, ReactionTarget, Review, Submitted, Thread};
 
 /// A file beyond this is named in a diff and not read.
-const MAX_BYTES: u64 = 20_000_000;
+const LIMITS: ReadLimits = ReadLimits { file: 20_000_000, total: DEFAULT_MAX_TOTAL_BYTES, lines: 2_000_000 };
 
 impl Local {
     pub async fn say(&self, number: u64, body: &str) -> Locally<Comment> {
@@ -56,7 +57,7 @@ impl Local {
             }
             let base = live.base.as_ref().unwrap_or(&pull.base.sha);
             let parted = repository.merge_base(base, &review.commit, &pull.base.name, &pull.head.name)?;
-            let change = repository.read_change(&parted, &review.commit, MAX_BYTES)?.change;
+            let change = repository.read_change(&parted, &review.commit, LIMITS)?.change;
             let spots = review.comments.iter().map(|comment| spot(&repository, &change, &parted, &review.commit, comment));
             Ok(Written {
                 commit: review.commit.clone(),
@@ -128,7 +129,7 @@ fn positions(repository: &Repository, seen: &Seen, pull: &PullDesk) -> BTreeMap<
         let Some(now) = now else { continue };
         let key = (place.commit.clone(), now);
         let change = changes.entry(key).or_insert_with_key(|(then, now)| {
-            if then == now { Ok(Change::default()) } else { repository.read_change(then, now, MAX_BYTES).map(|read| read.change) }
+            if then == now { Ok(Change::default()) } else { repository.read_change(then, now, LIMITS).map(|read| read.change) }
         });
         // A version that git has thrown away says nothing about today.
         if let Ok(change) = change {

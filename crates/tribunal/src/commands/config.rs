@@ -46,6 +46,7 @@ fn defaults(policy: &Policy) -> Vec<(String, String)> {
         ("files.skip".to_owned(), "[]".to_owned()),
         ("files.review".to_owned(), "[]".to_owned()),
         ("files.max_bytes".to_owned(), policy.max_bytes.to_string()),
+        ("files.max_total_bytes".to_owned(), policy.max_total_bytes.to_string()),
         ("rules.disable".to_owned(), "[]".to_owned()),
     ];
     for (role, players) in &policy.panel {

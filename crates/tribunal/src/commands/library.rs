@@ -52,7 +52,7 @@ pub async fn say(
     }
     let AtHand { connected, pull, repository, base_tip, merge_base } = at_hand;
     let library = open(Some(connected), Some(repository), ledger);
-    let change = repository.read_change(merge_base, &pull.head.sha, request.policy.max_bytes)?.change;
+    let change = repository.read_change(merge_base, &pull.head.sha, request.policy.read_limits())?.change;
     let paths: Vec<&RepoPath> = change.files.iter().map(|file| &file.path).collect();
     let files: Vec<(RepoPath, String)> =
         change.files.iter().filter_map(|file| Some((file.path.clone(), file.new_text.as_deref()?.to_owned()))).collect();

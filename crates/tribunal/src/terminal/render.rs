@@ -5,12 +5,11 @@ use super::{file, out};
 use crate::cli::{Format, OutputArgs};
 use crate::situation::Situation;
 use annotate_snippets::Renderer;
-use std::collections::BTreeMap;
 use tribunal_core::combine::verdict::{Outcome, Verdict};
 use tribunal_core::publish::visible::{in_json, on_terminal};
 use tribunal_core::publish::{rdjson::rdjson, sarif::sarif, sticky::markdown};
 use tribunal_core::report::document::Document;
-use tribunal_core::report::receipt::{FileEnd, SeatState};
+use tribunal_core::report::receipt::SeatState;
 
 pub fn write(document: &Document, output: &OutputArgs) -> Result<(), Situation> {
     let text = match output.format {
@@ -103,19 +102,11 @@ pub fn text(document: &Document, width: Option<usize>) -> String {
 
 /// Every file that was not read, grouped by why.
 fn skipped(document: &Document) -> String {
-    let mut groups: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for account in &document.receipt.coverage.accounts {
-        match account.ended {
-            FileEnd::Skipped(reason) => groups.entry(reason.words()).or_default().push(account.path.as_str()),
-            FileEnd::LinesOnly => groups.entry("generated, lines only").or_default().push(account.path.as_str()),
-            FileEnd::Unread => groups.entry("not read by anyone").or_default().push(account.path.as_str()),
-            FileEnd::Reviewed | FileEnd::Unchanged => {}
-        }
-    }
     let mut out = String::new();
-    for (reason, paths) in groups {
-        let named = paths.iter().take(4).copied().collect::<Vec<_>>().join(", ");
-        let more = if paths.len() > 4 { format!(" and {} more", paths.len() - 4) } else { String::new() };
+    for (reason, accounts) in document.receipt.coverage.by_reason() {
+        let paths: Vec<&str> = accounts.iter().map(|account| account.path.as_str()).collect();
+        let named = paths.iter().take(8).copied().collect::<Vec<_>>().join(", ");
+        let more = if paths.len() > 8 { format!(" and {} more", paths.len() - 8) } else { String::new() };
         out.push_str(&format!("{DIM}- {reason}: {named}{more}{RESET}\n"));
     }
     out

@@ -300,11 +300,12 @@ impl Document {
         self.accounts().find(|account| account["path"] == path).unwrap_or_else(|| panic!("no {path:?} in {:?}", self.files()))
     }
 
-    /// How a file ended: `reviewed`, `lines-only`, or the reason for which it was skipped.
+    /// How a file ended: `reviewed`, `lines-only`, or the reason for which it was skipped or could not be read.
     #[track_caller]
     pub fn ended(&self, path: &str) -> String {
         let ended = &self.account(path)["ended"];
-        ended.as_str().or_else(|| ended["skipped"].as_str()).unwrap().to_owned()
+        let reason = ended["skipped"].as_str().or_else(|| ended["not-reviewed"].as_str());
+        ended.as_str().or(reason).unwrap().to_owned()
     }
 
     pub fn notices(&self) -> String {

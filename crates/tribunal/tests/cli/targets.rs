@@ -281,14 +281,16 @@ fn a_change_of_mode_alone_is_accounted_for() {
     assert_eq!((&review.account("app.py")["added"], &review.account("app.py")["status"]), (&0.into(), &"modified".into()));
 }
 
-/// Issue 3, point 2: binary files are named and left out.
+/// Issue 16, point 18: a binary file that the base does not know is named, and the review is incomplete for it.
 #[test]
-fn a_binary_file_is_skipped_with_its_reason() {
+fn a_new_binary_file_is_named_as_not_reviewed() {
     let sandbox = Sandbox::on_feature();
     sandbox.write("image.bin", [0_u8, 159, 146, 150, 0, 1, 2]);
     sandbox.write("app.py", "x = 1\n");
     sandbox.commit("Binary");
-    assert_eq!(sandbox.review(&[]).ends_with(0).ended("image.bin"), "binary");
+    let review = sandbox.review(&[]).ends_with(3);
+    assert_eq!((review.ended("image.bin").as_str(), review.text("outcome")), ("binary", "incomplete"));
+    assert!(review.notices().contains("image.bin was not read"), "{}", review.notices());
 }
 
 /// Issue 3, point 2: a deletion is read, and what was there before is not this change's fault.
@@ -401,16 +403,16 @@ fn an_oversized_file_with_an_odd_name_leaves_the_others_in() {
     assert_eq!(review.found(), [found("small.py", NO_TLS_RULE)]);
 }
 
-/// Issue 3, point 2: a submodule is an entry without content here.
+/// Issue 16, point 18: a new submodule is an entry without content here, so nobody has read it.
 #[test]
-fn a_submodule_entry_is_skipped_with_its_reason() {
+fn a_new_submodule_is_named_as_not_reviewed() {
     let sandbox = Sandbox::on_feature();
     let head = sandbox.git(&["rev-parse", "HEAD"]);
     sandbox.write("app.py", "x = 1\n");
     sandbox.git(&["add", "app.py"]);
     sandbox.git(&["update-index", "--add", "--cacheinfo", &format!("160000,{head},sub")]);
     sandbox.git(&["commit", "--quiet", "-m", "Add a submodule"]);
-    let review = sandbox.review(&["--committed"]).ends_with(0);
+    let review = sandbox.review(&["--committed"]).ends_with(3);
     assert_eq!(review.ended("sub"), "submodule");
 }
 

@@ -4,6 +4,7 @@
 //! the block took the value over.
 
 use super::pattern::Pattern;
+use std::collections::BTreeSet;
 use tribunal_core::diff::change::{DiffLine, Hunk, Origin};
 
 /// An equality: everything between its parentheses.
@@ -32,11 +33,12 @@ pub fn weakened(hunk: &Hunk) -> Vec<&DiffLine> {
         if before.is_empty() || before.len() <= of(Origin::Added).filter(|line| EQUAL_ANYWHERE.is_match(&line.text)).count() {
             continue;
         }
+        let before = asked_values(&before);
         let added: Vec<&DiffLine> = of(Origin::Added).collect();
         found.extend(added.iter().enumerate().filter_map(|(index, line)| {
             // Where the expression must raise, its value is not what is asked for.
             let raises = index.checked_sub(1).is_some_and(|above| RAISES.is_match(&added[above].text));
-            (!raises && presence(&line.text).is_some_and(|subject| asked(&before, &subject))).then_some(*line)
+            (!raises && presence(&line.text).is_some_and(|subject| before.contains(subject.as_str()))).then_some(*line)
         }));
     }
     found
@@ -48,14 +50,12 @@ static RAISES: Pattern = Pattern::new(r"^\s*(?:async\s+)?with\b.*(?i:raises|warn
 static EQUAL_ANYWHERE: Pattern =
     Pattern::new(r"[Ee]qual|assert_eq!|assertSame|\.toBe\(|toContain|toMatch|==|assertIn\b|\.Same\(");
 
-/// Whether an equality asked for the value of `subject`, and its value was more than yes, no or nothing.
-fn asked(before: &[Vec<String>], subject: &str) -> bool {
-    before.iter().any(|sides| {
-        sides.iter().any(|side| value_of(side) == subject)
-            && sides
-                .iter()
-                .all(|side| !matches!(side.as_str(), "true" | "false" | "True" | "False" | "null" | "nil" | "None" | "undefined"))
-    })
+/// The expressions for whose value an equality asked, where that was more than yes, no or nothing.
+fn asked_values(before: &[Vec<String>]) -> BTreeSet<&str> {
+    let is_telling =
+        |side: &String| !matches!(side.as_str(), "true" | "false" | "True" | "False" | "null" | "nil" | "None" | "undefined");
+    let telling = before.iter().filter(|sides| sides.iter().all(is_telling));
+    telling.flatten().map(|side| value_of(side)).collect()
 }
 
 /// The expression whose presence `is_ok` would test.

@@ -7,6 +7,7 @@
 use super::pattern::Pattern;
 use super::workflow::{code, is_workflow, script_lines};
 use super::{Scope, whole_text};
+use std::collections::BTreeSet;
 use tribunal_core::diff::change::{ChangedFile, DiffLine, FileStatus, Origin};
 use tribunal_core::findings::report::Claim;
 use tribunal_core::findings::scale::Severity;
@@ -28,7 +29,8 @@ pub fn check(scope: &Scope<'_>) -> Vec<Claim> {
     let mut claims = Vec::new();
     for file in scope.files().filter(|file| is_workflow(file)) {
         let Some(text) = whole_text(file) else { continue };
-        for line in file.added_lines().filter(|line| widens(file, &text, line)) {
+        let facts = Facts::new(file, &text);
+        for line in file.added_lines().filter(|line| facts.widens(&text, line)) {
             let mut claim = scope.claim(file, line);
             if TARGET.is_match(code(&line.text)) && runs_no_code(&text) {
                 claim.severity = Some(Severity::Question);
@@ -39,31 +41,63 @@ pub fn check(scope: &Scope<'_>) -> Vec<Claim> {
     claims
 }
 
-fn widens(file: &ChangedFile, text: &[&str], line: &DiffLine) -> bool {
-    let added = code(&line.text);
-    let removed = |pattern: &Pattern| file.removed_lines().any(|line| pattern.is_match(code(&line.text)));
-    let states = |pattern: &Pattern| text.iter().any(|line| pattern.is_match(code(line)));
-    if ALL.is_match(added) {
-        return !removed(&ALL);
+/// What a workflow says besides the line in question, read once.
+struct Facts<'a> {
+    is_new: bool,
+    removed: BTreeSet<Statement>,
+    /// Rights that the change took away or left as they were.
+    rights: BTreeSet<&'a str>,
+    all_elsewhere: bool,
+    states_rights: bool,
+    stated_before: bool,
+    publishes: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Statement {
+    All,
+    Target,
+    Inherit,
+    Drops,
+}
+
+impl<'a> Facts<'a> {
+    fn new(file: &'a ChangedFile, text: &[&str]) -> Self {
+        let states = |pattern: &Pattern| text.iter().any(|line| pattern.is_match(code(line)));
+        let removed = |pattern: &Pattern| file.removed_lines().any(|line| pattern.is_match(code(&line.text)));
+        let patterns =
+            [(Statement::All, &ALL), (Statement::Target, &TARGET), (Statement::Inherit, &INHERIT), (Statement::Drops, &DROPS)];
+        let elsewhere = || file.lines().filter(|line| line.origin != Origin::Added);
+        Self {
+            is_new: file.status == FileStatus::Added,
+            removed: patterns.into_iter().filter(|(_, pattern)| removed(pattern)).map(|(statement, _)| statement).collect(),
+            rights: elsewhere().filter_map(|line| WRITE.group(code(&line.text))).collect(),
+            all_elsewhere: elsewhere().any(|line| ALL.is_match(code(&line.text))),
+            states_rights: states(&PERMISSIONS),
+            stated_before: stated_before(file, text),
+            publishes: PUBLISHES.is_match(file.path.as_str()) || states(&PUBLISHES),
+        }
     }
-    if TARGET.is_match(added) {
-        // With stated rights the token is as small as its author made it; without, it is the repository's default.
-        return !removed(&TARGET) && !states(&PERMISSIONS);
+
+    fn widens(&self, text: &[&str], line: &DiffLine) -> bool {
+        let added = code(&line.text);
+        let removed = |statement: Statement| self.removed.contains(&statement);
+        if ALL.is_match(added) {
+            return !removed(Statement::All);
+        }
+        if TARGET.is_match(added) {
+            // With stated rights the token is as small as its author made it; without, it is the repository's default.
+            return !removed(Statement::Target) && !self.states_rights;
+        }
+        if KEEPS.is_match(added) {
+            return removed(Statement::Drops);
+        }
+        if INHERIT.is_match(added) {
+            return !removed(Statement::Inherit) && calls_a_stranger(text, line);
+        }
+        let Some(right) = WRITE.group(added) else { return false };
+        !self.is_new && self.stated_before && !self.rights.contains(right) && !self.all_elsewhere && !self.publishes
     }
-    if KEEPS.is_match(added) {
-        return removed(&DROPS);
-    }
-    if INHERIT.is_match(added) {
-        return !removed(&INHERIT) && calls_a_stranger(text, line);
-    }
-    let Some(right) = WRITE.group(added) else { return false };
-    let same_right = |line: &DiffLine| WRITE.group(code(&line.text)) == Some(right) || ALL.is_match(code(&line.text));
-    file.status != FileStatus::Added
-        && stated_before(file, text)
-        && !file.removed_lines().any(same_right)
-        && !file.lines().filter(|line| line.origin == Origin::Context).any(same_right)
-        && !PUBLISHES.is_match(file.path.as_str())
-        && !states(&PUBLISHES)
 }
 
 /// A workflow of actions alone, without a checkout, as those are that only label or greet: nothing of the pull request is run.

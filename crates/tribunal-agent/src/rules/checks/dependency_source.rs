@@ -4,9 +4,10 @@
 //! A commit is a pin, and a tag or a version in the address is close enough to one that a reviewer would let it pass. A Gemfile is
 //! left alone: Bundler writes the commit into the lock, and nobody builds from the Gemfile alone.
 
+use super::Scope;
 use super::manifest::{Format, sections};
 use super::pattern::Pattern;
-use super::{MAX_LINE_BYTES, Scope};
+use std::collections::BTreeMap;
 use tribunal_core::diff::change::{ChangedFile, DiffLine};
 use tribunal_core::findings::report::Claim;
 
@@ -32,7 +33,7 @@ pub fn check(scope: &Scope<'_>) -> Vec<Claim> {
 
 fn unpinned(file: &ChangedFile) -> Vec<&DiffLine> {
     let name = file.path.file_name();
-    let found: Vec<&DiffLine> = match name {
+    match name {
         "package.json" => sections(file, Format::Json)
             .into_iter()
             .filter(|(line, section)| NPM_SECTION.is_match(section) && npm(&line.text))
@@ -50,8 +51,7 @@ fn unpinned(file: &ChangedFile) -> Vec<&DiffLine> {
             file.added_lines().filter(|line| PIP.group(&line.text).is_some_and(|source| !PIN.is_match(source))).collect()
         }
         _ => Vec::new(),
-    };
-    found.into_iter().filter(|line| line.text.len() <= MAX_LINE_BYTES).collect()
+    }
 }
 
 fn npm(line: &str) -> bool {
@@ -61,13 +61,17 @@ fn npm(line: &str) -> bool {
 /// `x = { git = "…" }` in one line, or `git = "…"` in a section of its own; the pin may stand on a neighbour.
 fn toml(file: &ChangedFile) -> Vec<&DiffLine> {
     let mut found = Vec::new();
+    let pins: BTreeMap<u32, bool> =
+        file.lines().filter_map(|line| Some((line.new_line?, TOML_PIN.is_match(&line.text)))).collect();
     for (line, section) in sections(file, Format::Toml) {
         let Some(source) = TOML_GIT.group(&line.text) else { continue };
         if !TOML_SECTION.is_match(&section) || TOML_PIN.is_match(&line.text) {
             continue;
         }
         let own_section = line.text.trim_start().starts_with("git");
-        let pinned_beside = own_section && neighbours(file, line).any(|line| TOML_PIN.is_match(&line.text));
+        let number = line.new_line.unwrap_or(0);
+        let near = number.saturating_sub(PIN_REACH)..=number.saturating_add(PIN_REACH);
+        let pinned_beside = own_section && pins.range(near).any(|(_, is_pin)| *is_pin);
         if !pinned_beside && !PIN.is_match(source) {
             found.push(line);
         }
@@ -75,10 +79,5 @@ fn toml(file: &ChangedFile) -> Vec<&DiffLine> {
     found
 }
 
-/// The lines around one, in the new file, without a blank line between.
-fn neighbours<'a>(file: &'a ChangedFile, line: &DiffLine) -> impl Iterator<Item = &'a DiffLine> {
-    const REACH: u32 = 3;
-    let number = line.new_line.unwrap_or(0);
-    let hunk = file.hunks.iter().find(move |hunk| hunk.lines.iter().any(|line| line.new_line == Some(number)));
-    hunk.into_iter().flat_map(|hunk| &hunk.lines).filter(move |line| line.new_line.is_some_and(|at| at.abs_diff(number) <= REACH))
-}
+/// How far from its source a pin may stand, in the same section.
+const PIN_REACH: u32 = 3;

@@ -4,7 +4,7 @@
 //! Many of them also have honest work: joiners shape emoji, Persian and Indic words, a flag is spelled with tags, isolates wrap
 //! Hebrew and Arabic text. The neighbours tell which.
 
-use super::{MAX_LINE_BYTES, Scope};
+use super::Scope;
 use tribunal_core::diff::change::{ChangedFile, DiffLine};
 use tribunal_core::findings::report::Claim;
 
@@ -64,7 +64,14 @@ fn place(file: &ChangedFile) -> Place {
 }
 
 fn is_suspect(line: &DiffLine, place: Place) -> bool {
-    if place == Place::TestData || line.text.is_ascii() || line.text.len() > MAX_LINE_BYTES {
+    if place == Place::TestData {
+        return false;
+    }
+    // A carriage return alone ends a line for many compilers and for nobody who reads a diff: what follows it hides in a comment.
+    if place == Place::Code && line.text.trim_end_matches('\r').contains('\r') {
+        return true;
+    }
+    if line.text.is_ascii() {
         return false;
     }
     let chars: Vec<char> = line.text.chars().collect();
@@ -78,6 +85,8 @@ fn is_suspect(line: &DiffLine, place: Place) -> bool {
         in_flag = c == '\u{1F3F4}' || in_flag && is_tag(c);
         let hit = match c {
             '\u{202D}' | '\u{202E}' => true,
+            // Line ends for JavaScript, and for nobody who reads a diff.
+            '\u{2028}' | '\u{2029}' => place == Place::Code && !is_literal(before, after),
             '\u{2066}'..='\u{2069}' => place != Place::Text || !right_to_left,
             '\u{202A}'..='\u{202C}' => place != Place::Text && !right_to_left,
             _ if is_tag(c) => !in_flag,
@@ -149,6 +158,15 @@ mod tests {
         assert!(!suspect("let space = '\u{200B}';", Place::Code));
         assert!(!suspect("    0x200c, // \u{200C}", Place::Code));
         assert!(suspect("    user\u{200C}name(); // a", Place::Code));
+    }
+
+    /// Issue 16, point 18: code behind a line end that a diff does not show.
+    #[test]
+    fn a_hidden_line_end_is_suspect() {
+        assert!(suspect("# a comment\rimport os", Place::Code));
+        assert!(suspect("// a comment\u{2028}run()", Place::Code));
+        assert!(!suspect("x = 1\r", Place::Code));
+        assert!(!suspect("one\rtwo", Place::Text));
     }
 
     #[test]

@@ -6,6 +6,8 @@ use tribunal_core::diff::change::{ChangedFile, DiffLine};
 static TOML_SECTION: Pattern = Pattern::new(r"^\s*\[+\s*([^\[\]]+?)\s*\]+\s*(?:#.*)?$");
 static JSON_SECTION: Pattern = Pattern::new(r#"^\s*"([^"]+)"\s*:\s*\{\s*$"#);
 
+const MAX_DEPTH: usize = 16;
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     Toml,
@@ -31,6 +33,8 @@ pub fn sections(file: &ChangedFile, format: Format) -> Vec<(&DiffLine, String)> 
 fn walk<'a>(lines: impl Iterator<Item = &'a str>, format: Format) -> Vec<String> {
     // JSON sections nest and close; a TOML section lasts until the next.
     let mut open: Vec<String> = Vec::new();
+    // The name of the innermost sections: no manifest means anything deeper, and names must not grow with the nesting.
+    let name = |open: &[String]| if open.len() > MAX_DEPTH { String::new() } else { open.join(".") };
     lines
         .map(|line| {
             match format {
@@ -47,7 +51,7 @@ fn walk<'a>(lines: impl Iterator<Item = &'a str>, format: Format) -> Vec<String>
                     }
                 }
             }
-            open.join(".")
+            name(&open)
         })
         .collect()
 }

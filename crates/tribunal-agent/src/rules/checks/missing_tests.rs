@@ -6,7 +6,8 @@
 
 use super::Scope;
 use super::pattern::Pattern;
-use tribunal_core::diff::change::{Change, ChangedFile, DiffLine, FileContent, FileStatus, Origin};
+use crate::rules::visible::VisibleChange;
+use tribunal_core::diff::change::{ChangedFile, DiffLine, FileContent, FileStatus, Origin};
 use tribunal_core::diff::language::Language;
 use tribunal_core::findings::report::Claim;
 
@@ -41,7 +42,7 @@ pub fn check(scope: &Scope<'_>) -> Vec<Claim> {
     let files: Vec<&ChangedFile> = scope.files().filter(|file| is_testable(file)).collect();
     let written = |file: &ChangedFile| file.added_lines().filter(|line| is_code(&line.text)).count();
     let added: usize = files.iter().map(|file| written(file)).sum();
-    let sources = scope.change.files.iter().filter(|file| file.language().is_some());
+    let sources = scope.change.files().filter(|file| file.language().is_some());
     let removed = sources.flat_map(ChangedFile::removed_lines).filter(|line| is_code(&line.text)).count();
     // Code that was moved or reshaped is removed in one place and added in another.
     if added < MIN_ADDED || removed * 3 > added {
@@ -56,8 +57,8 @@ pub fn check(scope: &Scope<'_>) -> Vec<Claim> {
         .collect()
 }
 
-fn tests_are_touched(change: &Change) -> bool {
-    change.files.iter().any(|file| {
+fn tests_are_touched(change: &VisibleChange<'_>) -> bool {
+    change.files().any(|file| {
         file.is_test()
             || file
                 .path

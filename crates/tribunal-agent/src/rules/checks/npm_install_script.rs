@@ -6,6 +6,7 @@
 use super::Scope;
 use super::manifest::{Format, sections};
 use super::pattern::Pattern;
+use std::collections::BTreeSet;
 use tribunal_core::diff::change::{ChangedFile, DiffLine, FileStatus};
 use tribunal_core::findings::report::Claim;
 
@@ -18,7 +19,9 @@ pub fn check(scope: &Scope<'_>) -> Vec<Claim> {
     let mut claims = Vec::new();
     for file in scope.files().filter(|file| file.path.file_name() == "package.json" && is_published(file)) {
         let scripts = sections(file, Format::Json).into_iter().filter(|(_, section)| section == "scripts");
-        claims.extend(scripts.filter(|(line, _)| is_new(file, line)).map(|(line, _)| scope.claim(file, line)));
+        let removed: BTreeSet<&str> = file.removed_lines().filter_map(|line| SCRIPT.group(&line.text)).collect();
+        let new = scripts.filter(|(line, _)| is_new(file, &removed, line));
+        claims.extend(new.map(|(line, _)| scope.claim(file, line)));
     }
     claims
 }
@@ -29,8 +32,7 @@ fn is_published(file: &ChangedFile) -> bool {
     text.is_some_and(|text| !text.iter().any(|line| PRIVATE.is_match(line)))
 }
 
-fn is_new(file: &ChangedFile, line: &DiffLine) -> bool {
+fn is_new(file: &ChangedFile, removed: &BTreeSet<&str>, line: &DiffLine) -> bool {
     let Some(hook) = SCRIPT.group(&line.text) else { return false };
-    !HOUSEKEEPING.is_match(&line.text)
-        && (file.status == FileStatus::Added || !file.removed_lines().any(|line| SCRIPT.group(&line.text) == Some(hook)))
+    !HOUSEKEEPING.is_match(&line.text) && (file.status == FileStatus::Added || !removed.contains(hook))
 }

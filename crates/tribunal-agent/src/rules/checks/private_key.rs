@@ -4,8 +4,9 @@
 //! elsewhere. A key is reported if its text decodes to a whole key. Keys come by the dozen, so one finding stands for a folder.
 //! A key that the change takes away elsewhere was only moved, and one whose comment says what it is for needs no question.
 
+use super::Scope;
 use super::pattern::Pattern;
-use super::{MAX_LINE_BYTES, Scope};
+use crate::rules::lines::parts;
 use crate::rules::suppress::stands_alone;
 use std::collections::{BTreeMap, BTreeSet};
 use tribunal_core::diff::change::{ChangedFile, DiffLine, Hunk, Origin};
@@ -46,7 +47,7 @@ pub fn check(scope: &Scope<'_>) -> Vec<Claim> {
         let folder = file.path.as_str().rsplit_once('/').map_or("", |(folder, _)| folder);
         for key in keys(file, Origin::Added) {
             let removed = removed.get_or_insert_with(|| {
-                let all = scope.change.files.iter().flat_map(|file| keys(file, Origin::Removed));
+                let all = scope.change.files().flat_map(|file| keys(file, Origin::Removed));
                 all.map(|key| key.base64).collect()
             });
             if removed.contains(&key.base64) || key.is_called_harmless && is_aside {
@@ -113,19 +114,12 @@ fn keys_of_hunk(hunk: &Hunk, origin: Origin) -> Vec<Key<'_>> {
     let mut found = Vec::new();
     let side: Vec<&DiffLine> = hunk.lines.iter().filter(|line| line.origin == Origin::Context || line.origin == origin).collect();
     for (index, line) in side.iter().enumerate() {
-        if line.origin != origin || line.text.len() > MAX_LINE_BYTES {
+        if line.origin != origin {
             continue;
         }
         let rest = || side[index + 1..].iter().take(MAX_KEY_LINES).map(|line| line.text.as_str());
-        let base64 = if let Some(mark) = BEGIN.find(&line.text) {
-            let body = read_pem(&line.text[mark.end()..], rest());
-            is_usable(&body).then_some(body.base64)
-        } else if let Some(start) = BARE.group(&line.text) {
-            let start = line.text.find(start).unwrap_or(0);
-            Some(read_strings(&line.text[start..], rest())).filter(|text| is_whole_der(&decode(text).0))
-        } else {
-            None
-        };
+        // A key may stand anywhere in an endless line.
+        let base64 = parts(&line.text).find_map(|part| usable_key(part, rest));
         if let Some(base64) = base64 {
             let above = &side[index.saturating_sub(COMMENT_REACH)..index];
             let is_called_harmless = above.iter().any(|line| stands_alone(&line.text) && HARMLESS.is_match(&line.text));
@@ -133,6 +127,16 @@ fn keys_of_hunk(hunk: &Hunk, origin: Origin) -> Vec<Key<'_>> {
         }
     }
     found
+}
+
+/// The key that begins in a line and goes on in the next ones.
+fn usable_key<'a, R: Iterator<Item = &'a str>>(line: &'a str, rest: impl Fn() -> R) -> Option<String> {
+    if let Some(mark) = BEGIN.find(line) {
+        let body = read_pem(&line[mark.end()..], rest());
+        return is_usable(&body).then_some(body.base64);
+    }
+    let start = line.find(BARE.group(line)?).unwrap_or(0);
+    Some(read_strings(&line[start..], rest())).filter(|text| is_whole_der(&decode(text).0))
 }
 
 /// What stands between the first and the last line of a key.

@@ -7,8 +7,9 @@
 use super::Scope;
 use super::pattern::Pattern;
 use super::test_declarations::{Declaration, declarations};
+use crate::rules::visible::VisibleChange;
 use std::collections::{BTreeSet, HashSet};
-use tribunal_core::diff::change::{Change, ChangedFile, DiffLine, FileStatus, Hunk, Origin};
+use tribunal_core::diff::change::{ChangedFile, DiffLine, FileStatus, Hunk, Origin};
 use tribunal_core::findings::report::Claim;
 
 /// A lost test: its name, the line that declared it, and what else of it was removed.
@@ -32,19 +33,25 @@ static IMPORT: Pattern = Pattern::new(r"^\s*(?:import|from|use|using|require|#in
 
 /// Deleted files that are named one by one.
 const MOST_GONE_FILES: usize = 2;
+/// Each lost test is compared with all that the change writes, so only so many are; the finding is the same for more.
+const MAX_LOST: usize = 300;
+/// What is read of one lost test.
+const MAX_BODY: usize = 400;
 
 pub fn check(scope: &Scope<'_>) -> Vec<Claim> {
     if loses_source(scope.change) {
         return Vec::new();
     }
-    let lost: Vec<Lost<'_>> = scope.files_and_deleted().filter(|file| holds_tests(file)).flat_map(lost_tests).collect();
+    let lost: Vec<Lost<'_>> =
+        scope.files_and_deleted().filter(|file| holds_tests(file)).flat_map(lost_tests).take(MAX_LOST).collect();
     if lost.is_empty() {
         return Vec::new();
     }
     let evidence = Evidence::new(scope.change);
     let (mut claims, mut gone) = (Vec::new(), Vec::new());
     for tests in lost.chunk_by(|a, b| a.file.path == b.file.path) {
-        let open: Vec<&Lost<'_>> = tests.iter().filter(|test| !evidence.explains(test)).collect();
+        let kept = Kept::new(tests[0].file);
+        let open: Vec<&Lost<'_>> = tests.iter().filter(|test| !evidence.explains(test, &kept)).collect();
         // Where most losses of a file have a reason, the rest belong to the same piece of work.
         if open.len() * 2 > tests.len() {
             let Some(test) = open.into_iter().find(|test| evidence.concerns(test)) else { continue };
@@ -80,9 +87,9 @@ struct Evidence<'a> {
 }
 
 impl<'a> Evidence<'a> {
-    fn new(change: &'a Change) -> Self {
+    fn new(change: &VisibleChange<'a>) -> Self {
         let (mut alive, mut written, mut new_tests) = (BTreeSet::new(), HashSet::new(), Vec::new());
-        for file in &change.files {
+        for file in change.files() {
             let Some(language) = file.language() else { continue };
             let lines = || file.added_lines().filter(|line| !is_comment(&line.text));
             alive.extend(lines().flat_map(|line| words(&line.text)));
@@ -94,7 +101,7 @@ impl<'a> Evidence<'a> {
             }
         }
         let source = |origin: Origin| {
-            let files = change.files.iter().filter(|file| is_source(file));
+            let files = change.files().filter(|file| is_source(file));
             files.flat_map(ChangedFile::lines).filter(move |line| line.origin == origin).flat_map(|line| words(&line.text))
         };
         let added: HashSet<&str> = source(Origin::Added).collect();
@@ -103,17 +110,17 @@ impl<'a> Evidence<'a> {
         let gone =
             removed.iter().copied().filter(|word| word.len() > 3 && !added.contains(word) && !context.contains(word)).collect();
         let keys_of = |removed: bool| -> HashSet<&str> {
-            let lines = change.files.iter().filter(|file| is_source(file)).flat_map(ChangedFile::lines);
+            let lines = change.files().filter(|file| is_source(file)).flat_map(ChangedFile::lines);
             lines.filter(|line| (line.origin == Origin::Removed) == removed).flat_map(|line| keys(&line.text)).collect()
         };
         let gone_keys = keys_of(true).difference(&keys_of(false)).copied().collect();
-        let headings = change.files.iter().filter(|file| is_source(file)).flat_map(|file| &file.hunks);
+        let headings = change.files().filter(|file| is_source(file)).flat_map(|file| &file.hunks);
         let changed =
             added.into_iter().chain(removed).chain(context).chain(headings.flat_map(|hunk| words(&hunk.heading))).collect();
         Self { alive, written, new_tests, gone, gone_keys, changed }
     }
 
-    fn explains(&self, test: &Lost<'_>) -> bool {
+    fn explains(&self, test: &Lost<'_>, kept: &Kept<'_>) -> bool {
         // A longer name that begins alike is the old test with a word added.
         let renamed = self.alive.range(test.name..).next().is_some_and(|name| name.starts_with(test.name));
         let telling: Vec<&str> = test.body.iter().map(|line| line.trim()).filter(|line| line.len() > 10).collect();
@@ -124,7 +131,7 @@ impl<'a> Evidence<'a> {
         let orphaned = test.body.iter().flat_map(|line| words(line)).any(|word| self.gone.contains(word))
             || words(test.name).any(|word| self.gone.contains(word.trim_start_matches("test_")));
         let unkeyed = test.body.iter().flat_map(|line| keys(line)).any(|key| self.gone_keys.contains(key));
-        renamed || moved || retired || orphaned || unkeyed || self.replaces(test) || still_there(test) || is_covered(test)
+        renamed || moved || retired || orphaned || unkeyed || self.replaces(test) || kept.has(test) || kept.covers(test)
     }
 
     /// A new test whose name has at least half of the old one's words tells the same story elsewhere.
@@ -174,24 +181,33 @@ const COMMON: [&str; 24] = [
     "func",
 ];
 
-/// Another class of the file has a test of this name: the lost one was a copy, or was inherited from then on.
-fn still_there(test: &Lost<'_>) -> bool {
-    let text = test.file.new_text.as_deref().unwrap_or_default();
-    text.lines()
-        .filter(|line| line.contains(test.name))
-        .any(|line| words(line).any(|word| word == test.name) || test.name.contains(' '))
+/// What a file still holds of tests, read once for all that it lost.
+struct Kept<'a> {
+    text: &'a str,
+    words: HashSet<&'a str>,
+    /// Names of tests, each as its words.
+    tests: Vec<HashSet<String>>,
 }
 
-/// A test of the file whose name says all that the lost one's said, and more.
-fn is_covered(test: &Lost<'_>) -> bool {
-    let (Some(text), Some(language)) = (&test.file.new_text, test.file.language()) else { return false };
-    let old = plain_words(test.name);
-    if old.len() < 2 {
-        return false;
+impl<'a> Kept<'a> {
+    fn new(file: &'a ChangedFile) -> Self {
+        let text = file.new_text.as_deref().unwrap_or_default();
+        let line = |text: &str| DiffLine { origin: Origin::Context, text: text.to_owned(), old_line: None, new_line: None };
+        let lines: Vec<DiffLine> = text.lines().map(line).collect();
+        let declared = file.language().map(|language| declarations(language, lines.iter())).unwrap_or_default();
+        Self { text, words: words(text).collect(), tests: declared.iter().map(|test| plain_words(test.name)).collect() }
     }
-    let line = |text: &str| DiffLine { origin: Origin::Context, text: text.to_owned(), old_line: None, new_line: None };
-    let lines: Vec<DiffLine> = text.lines().map(line).collect();
-    declarations(language, lines.iter()).iter().any(|other| plain_words(other.name).is_superset(&old))
+
+    /// Another class of the file has a test of this name: the lost one was a copy, or was inherited from then on.
+    fn has(&self, test: &Lost<'_>) -> bool {
+        self.words.contains(test.name) || test.name.contains(' ') && self.text.contains(test.name)
+    }
+
+    /// A test of the file whose name says all that the lost one's said, and more.
+    fn covers(&self, test: &Lost<'_>) -> bool {
+        let old = plain_words(test.name);
+        old.len() >= 2 && self.tests.iter().any(|other| other.is_superset(&old))
+    }
 }
 
 /// The words of a name in lower case, whichever way they are joined.
@@ -207,9 +223,9 @@ fn plain_words(name: &str) -> HashSet<String> {
 }
 
 /// A change that takes code away takes its tests with it.
-fn loses_source(change: &Change) -> bool {
+fn loses_source(change: &VisibleChange<'_>) -> bool {
     let (mut added, mut removed) = (0, 0);
-    for file in change.files.iter().filter(|file| is_source(file)) {
+    for file in change.files().filter(|file| is_source(file)) {
         if file.status == FileStatus::Deleted {
             return true;
         }
@@ -244,18 +260,32 @@ fn lost_tests(file: &ChangedFile) -> Vec<Lost<'_>> {
         // Where new tests or many new lines took the place, the old ones were rewritten.
         if added == 0 && removed >= 2 * written {
             let old = declarations(language, hunk.lines.iter().filter(|line| line.old_line.is_some()));
-            lost.extend(old.iter().filter_map(|test| whole_loss(file, hunk, test)));
+            lost.extend(whole_losses(file, hunk, &old));
         }
     }
     if new_tests >= lost.len() { Vec::new() } else { lost }
 }
 
-/// A test of which no line stayed: a body that lives on under another name is not lost.
-fn whole_loss<'a>(file: &'a ChangedFile, hunk: &'a Hunk, test: &Declaration<'a>) -> Option<Lost<'a>> {
+/// Tests of which no line stayed: a body that lives on under another name is not lost.
+fn whole_losses<'a>(file: &'a ChangedFile, hunk: &'a Hunk, old: &[Declaration<'a>]) -> Vec<Lost<'a>> {
+    let mut lost = Vec::new();
+    // Declarations come in the order of the lines, so each search goes on where the last one ended.
+    let mut from = 0;
+    for test in old.iter().take(MAX_LOST) {
+        let Some(at) = hunk.lines[from..].iter().position(|line| std::ptr::eq(line, test.line)).map(|at| from + at) else {
+            continue;
+        };
+        from = at + 1;
+        lost.extend(whole_loss(file, &hunk.lines[from..], test));
+    }
+    lost
+}
+
+fn whole_loss<'a>(file: &'a ChangedFile, below: &'a [DiffLine], test: &Declaration<'a>) -> Option<Lost<'a>> {
     if test.line.origin != Origin::Removed {
         return None;
     }
-    let mut rest = hunk.lines.iter().skip_while(|line| !std::ptr::eq(*line, test.line)).skip(1);
+    let mut rest = below.iter();
     let first = rest.find(|line| line.old_line.is_some() && !line.text.trim().is_empty())?;
     if first.origin != Origin::Removed {
         return None;
@@ -263,6 +293,7 @@ fn whole_loss<'a>(file: &'a ChangedFile, hunk: &'a Hunk, test: &Declaration<'a>)
     let body: Vec<&str> = std::iter::once(first)
         .chain(rest)
         .take_while(|line| line.origin == Origin::Removed)
+        .take(MAX_BODY)
         .map(|line| line.text.as_str())
         .collect();
     Some(Lost { file, line: test.line, name: test.name, body })

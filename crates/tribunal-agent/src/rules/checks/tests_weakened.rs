@@ -45,11 +45,14 @@ pub fn check(scope: &Scope<'_>) -> Vec<Claim> {
         for hunk in &file.hunks {
             let new_side: Vec<&DiffLine> = hunk.lines.iter().filter(|line| line.new_line.is_some()).collect();
             let skipped_before = hunk.lines.iter().any(|line| line.origin == Origin::Removed && is_skip(&line.text));
+            let functions = last_functions(language, &new_side);
             for (index, line) in new_side.iter().enumerate().filter(|(_, line)| line.origin == Origin::Added && !skipped_before) {
                 if has_old_reason(&new_side[index..], &reasons) {
                     continue;
                 }
-                if skips(language, &new_side[index..], &before) || go_skips(language, &new_side[..=index], hunk) {
+                if skips(language, &new_side[index..], &before)
+                    || go_skips(language, line, functions.get(index).copied().flatten(), hunk)
+                {
                     let mut claim = scope.claim(file, line);
                     // A skip that names its ticket is known to somebody: worth a question, not an alarm.
                     if has_ticket(&new_side, index) {
@@ -143,16 +146,30 @@ fn subject(language: Language, line: &str) -> Option<&str> {
     }
 }
 
-/// A Go skip that stands in the body of an old test itself, under no condition.
-fn go_skips(language: Language, until: &[&DiffLine], hunk: &Hunk) -> bool {
+/// For every line of a Go file, the function that begins last above it.
+fn last_functions<'a>(language: Language, lines: &[&'a DiffLine]) -> Vec<Option<&'a DiffLine>> {
     if language != Language::Go {
+        return Vec::new();
+    }
+    let mut last = None;
+    lines
+        .iter()
+        .map(|line| {
+            let above = last;
+            if line.text.starts_with("func ") {
+                last = Some(*line);
+            }
+            above
+        })
+        .collect()
+}
+
+/// A Go skip that stands in the body of an old test itself, under no condition.
+fn go_skips(language: Language, line: &DiffLine, function: Option<&DiffLine>, hunk: &Hunk) -> bool {
+    if language != Language::Go || !GO_SKIP.is_match(&line.text) {
         return false;
     }
-    let Some((line, above)) = until.split_last() else { return false };
-    if !GO_SKIP.is_match(&line.text) {
-        return false;
-    }
-    match above.iter().rev().find(|line| line.text.starts_with("func ")) {
+    match function {
         Some(function) => function.text.starts_with("func Test") && function.origin == Origin::Context,
         None => hunk.heading.starts_with("func Test"),
     }

@@ -54,6 +54,21 @@ fn categories_of_other_roles_are_dropped() {
     assert!(run("security-reviewer", claim()).is_ok());
 }
 
+/// Issue 16, point 18: a flood of small claims does not wash a grave one away.
+#[test]
+fn the_heaviest_claims_are_kept_where_there_are_too_many() {
+    let roles = built_in_roles().unwrap();
+    let role = roles.iter().find(|role| role.name.as_str() == "security-reviewer").unwrap();
+    let (change, agent, outlines) = (change(), AgentName::from("test"), BTreeMap::new());
+    let gate =
+        Gate { role, agent: &agent, change: &change, outlines: &outlines, window: None, has_repo: true, spec: None, watch: None };
+    let mut findings = vec![Claim { severity: Some(Severity::Suggestion), ..claim() }; MAX_CLAIMS + 50];
+    findings.push(Claim { severity: Some(Severity::Blocker), ..claim() });
+    let report = admit(Report { findings, ..Report::default() }, &gate);
+    assert_eq!((report.findings.len(), report.dropped.len()), (MAX_CLAIMS, 51));
+    assert_eq!(report.findings[0].severity, Severity::Blocker);
+}
+
 /// PR-57: what cannot be said in one line is no finding; what is too long is folded.
 #[test]
 fn a_failure_mode_is_one_line() {

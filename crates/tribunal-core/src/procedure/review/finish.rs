@@ -1,13 +1,13 @@
 //! The last step of a review: from all answers to one document.
 
 use super::pull::dismiss;
-use super::{Plan, Publishing, Request, Reviewing, SeatAnswer, SecondOpinion, Spend};
+use super::{Plan, Publishing, Request, Reviewing, SeatAnswer, SecondOpinion, Silenced, Spend};
 use crate::combine::finding::Finding;
-use crate::combine::verdict::{outcome, status, tier, verdict};
+use crate::combine::verdict::{WholeReview, outcome, status, tier, verdict};
 use crate::combine::{Combined, Said, combine, opinion};
 use crate::findings::key::sha256_hex;
 use crate::ids::{AgentName, RepoPath};
-use crate::plan::files::SkipReason;
+use crate::plan::files::NotReviewed;
 use crate::plan::panel::Seat;
 use crate::policy::agents::AgentConfig;
 use crate::policy::context::parse_context;
@@ -43,13 +43,13 @@ pub fn document(
     failures.extend(verifier_not_trusted(request));
     let coverage = coverage(request, &plan, &answers);
     let capped = opinion.as_ref().is_some_and(|opinion| matches!(opinion.state, SeatState::OverBudget { .. }));
-    let complete = failures.is_empty() && !coverage.has_hole() && !capped;
+    let whole = WholeReview::new(coverage.whole(), !failures.is_empty() || capped);
     let someone_looked = answers.values().any(SeatAnswer::has_looked);
     let gaps = combined.spec_gaps.len();
     let tier = tier(&combined.findings, gaps, someone_looked);
-    let outcome = outcome(&combined.findings, gaps, complete);
-    let verdict = verdict(&combined.findings, &combined.missing_prerequisites, complete);
-    let partial = Partial::new(&failures, plan.panel.standing().count(), coverage.holes().count());
+    let outcome = outcome(&combined.findings, gaps, whole);
+    let verdict = verdict(&combined.findings, &combined.missing_prerequisites, whole);
+    let partial = Partial::new(&failures, plan.panel.standing().count(), &coverage);
     let mut dropped_counts = BTreeMap::new();
     for dropped in &combined.dropped {
         *dropped_counts.entry(dropped.reason).or_insert(0) += 1;
@@ -73,13 +73,13 @@ pub fn document(
         base: request.target.base(),
         head: request.target.head(),
         last_sha: plan.since.clone(),
-        status: status(tier, complete),
+        status: status(tier, whole),
         tier,
         outcome,
         verdict,
         summary_line: summary_line(&partial, tier, &combined.findings, gaps, combined.checked_clean.len()),
         subagent_failures: failures,
-        notices: notices(request, &plan, &coverage, second_opinion.as_ref()),
+        notices: notices(request, &plan, &answers, &coverage, second_opinion.as_ref()),
         fail_level: request.policy.fail_level,
         max_listed_p3: request.policy.caps.listed_p3,
         receipt: Receipt {
@@ -229,7 +229,13 @@ fn coverage(request: &Request, plan: &Plan, answers: &BTreeMap<String, SeatAnswe
             rules_looked |= matches!(request.policy.agents.get(&seat.agent), Some(AgentConfig::Rules {}));
         }
     }
-    let read = |path: &RepoPath| Read { whole: unread.iter().any(|unread| !unread.contains(path)), lines: rules_looked };
+    let cut: BTreeMap<&RepoPath, NotReviewed> =
+        answers.values().flat_map(|answer| &answer.cut).map(|(path, reason)| (path, *reason)).collect();
+    let read = |path: &RepoPath| Read {
+        whole: unread.iter().any(|unread| !unread.contains(path)),
+        lines: rules_looked,
+        cut: cut.get(path).copied(),
+    };
     let mut depths: BTreeMap<&RepoPath, RulesDepth> = BTreeMap::new();
     for answer in answers.values() {
         for (path, depth) in &answer.depths {
@@ -249,7 +255,13 @@ fn coverage(request: &Request, plan: &Plan, answers: &BTreeMap<String, SeatAnswe
 }
 
 /// Sentences a reader needs before the findings.
-fn notices(request: &Request, plan: &Plan, coverage: &Coverage, opinion: Option<&SecondOpinionReceipt>) -> Vec<String> {
+fn notices(
+    request: &Request,
+    plan: &Plan,
+    answers: &BTreeMap<String, SeatAnswer>,
+    coverage: &Coverage,
+    opinion: Option<&SecondOpinionReceipt>,
+) -> Vec<String> {
     let mut notices = request.notices.clone();
     notices.extend(request.pull.as_ref().and_then(|pull| pull.brought.as_ref()).map(super::brought::Brought::notice));
     notices.extend(plan.objections.iter().cloned());
@@ -266,29 +278,63 @@ fn notices(request: &Request, plan: &Plan, coverage: &Coverage, opinion: Option<
     if let Some(widened) = &plan.widened {
         notices.push(format!("⚠️ Full review: {}.", widened.sentence()));
     }
-    for hole in coverage.holes() {
-        notices.push(format!(
-            "{} was not read ({}): raise [files] max_bytes, or list it under [files] skip to accept that.",
-            hole.path,
-            SkipReason::TooLarge.words()
-        ));
-    }
+    notices.extend(not_reviewed(coverage));
+    notices.extend(silenced(answers));
     let only_rules =
         plan.panel.standing().all(|seat| matches!(request.policy.agents.get(&seat.agent), Some(AgentConfig::Rules {})));
     if only_rules {
-        let lines = coverage
-            .accounts
-            .iter()
-            .filter(|account| matches!(account.ended, FileEnd::Reviewed) && account.rules_depth == Some(RulesDepth::Lines))
-            .count();
+        let by_lines: Vec<&str> = coverage.by_lines().map(|account| account.path.as_str()).collect();
         let mut text = "Built-in rules only: no model and no person has read this change.".to_owned();
-        if lines > 0 {
+        if !by_lines.is_empty() {
             text.push_str(&format!(
-                " {lines} of {} files have no grammar or no whole text here and were checked line by line.",
-                coverage.reviewed
+                " {} of {} files have no grammar or no whole text here and were checked line by line: {}.",
+                by_lines.len(),
+                coverage.reviewed,
+                listed(&by_lines)
             ));
         }
         notices.push(text);
     }
     notices
+}
+
+/// One sentence for each reason for which files that should have been read were not.
+fn not_reviewed(coverage: &Coverage) -> Vec<String> {
+    let mut reasons: BTreeMap<NotReviewed, Vec<&str>> = BTreeMap::new();
+    for account in &coverage.accounts {
+        if let FileEnd::NotReviewed(reason) = account.ended {
+            reasons.entry(reason).or_default().push(account.path.as_str());
+        }
+    }
+    reasons
+        .into_iter()
+        .map(|(reason, paths)| {
+            let what = match paths.as_slice() {
+                [path] => format!("{path} was not read"),
+                many => format!("{} files were not read", many.len()),
+            };
+            let names = if paths.len() > 1 { format!(": {}", listed(&paths)) } else { String::new() };
+            format!("{what} ({}){names}. To change that, {}.", reason.words(), reason.advice())
+        })
+        .collect()
+}
+
+/// What a change's own comments keep the rules from saying is said by name.
+fn silenced(answers: &BTreeMap<String, SeatAnswer>) -> Option<String> {
+    let all: BTreeSet<&Silenced> = answers.values().flat_map(|answer| &answer.silenced).collect();
+    let places: Vec<String> = all.iter().map(|one| format!("{} at {}:{}", one.rule, one.path, one.line)).collect();
+    let places: Vec<&str> = places.iter().map(String::as_str).collect();
+    let matches = if all.len() == 1 { "1 match of a rule is" } else { "matches of rules are" };
+    let count = if all.len() == 1 { String::new() } else { format!("{} ", all.len()) };
+    (!all.is_empty()).then(|| format!("{count}{matches} silenced by a comment that this change adds: {}.", listed(&places)))
+}
+
+/// The first few names, and how many there are beyond them.
+fn listed(names: &[&str]) -> String {
+    const SHOWN: usize = 8;
+    let shown = names[..names.len().min(SHOWN)].join(", ");
+    match names.len().saturating_sub(SHOWN) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
 }

@@ -4,7 +4,7 @@ use super::brought::Brought;
 use super::{ChangeRead, Phase, Publishing, Request, SeatAnswer, Spend};
 use crate::combine::dismissal;
 use crate::combine::finding::Finding;
-use crate::combine::verdict::{Outcome, outcome, status, tier, verdict};
+use crate::combine::verdict::{WholeReview, outcome, status, tier, verdict};
 use crate::ids::{AgentName, Sha};
 use crate::library::hint::Hint;
 use crate::plan::panel::{Panel, Seat};
@@ -125,12 +125,12 @@ pub fn dismiss(document: &mut Document, dismissals: &[dismissal::Dismissal]) {
 fn judge(document: &mut Document) {
     let (findings, gaps): (&[Finding], usize) = (&document.findings, document.spec_gaps.len());
     let seats = document.receipt.seats.iter().filter(|seat| seat.replaced_by.is_none()).count();
-    let complete = document.outcome != Outcome::Incomplete;
-    let partial = Partial::new(&document.subagent_failures, seats, document.receipt.coverage.holes().count());
+    let whole = WholeReview::of_stored(document.outcome);
+    let partial = Partial::new(&document.subagent_failures, seats, &document.receipt.coverage);
     document.tier = tier(findings, gaps, document.receipt.is_of_a_review());
-    document.status = status(document.tier, complete);
-    document.outcome = outcome(findings, gaps, complete);
-    document.verdict = verdict(findings, &document.missing_prerequisites, complete);
+    document.status = status(document.tier, whole);
+    document.outcome = outcome(findings, gaps, whole);
+    document.verdict = verdict(findings, &document.missing_prerequisites, whole);
     document.summary_line = summary_line(&partial, document.tier, findings, gaps, document.checked_and_clean.len());
     document.receipt.outcome = document.outcome;
     document.receipt.verdict = document.verdict;

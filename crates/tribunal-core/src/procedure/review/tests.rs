@@ -1,6 +1,7 @@
 use super::*;
 use crate::diff::change::FileStatus;
 use crate::findings::role::built_in_roles;
+use crate::plan::base::{BaseFacts, FileBefore};
 use crate::plan::files::ContentKind;
 use crate::policy::config::Config;
 use crate::pull::facts::{Account, AccountKind};
@@ -31,17 +32,10 @@ pub fn request() -> Request {
 }
 
 fn file(path: &str) -> FileSummary {
-    FileSummary {
-        path: path.into(),
-        old_path: None,
-        status: FileStatus::Modified,
-        content: ContentKind::Text,
-        added: 60,
-        removed: 0,
-        bytes: None,
-        says_generated: false,
-        too_large: false,
-    }
+    let text = ContentKind::Text;
+    let before = FileBefore { path: path.into(), content: text, says_generated: false, format: None };
+    let base = BaseFacts { before: Some(before), ..BaseFacts::default() };
+    FileSummary { added: 60, is_lock_form: true, base: Some(base), ..FileSummary::new(path.into(), FileStatus::Modified, text) }
 }
 
 fn change(files: Vec<FileSummary>) -> Input {

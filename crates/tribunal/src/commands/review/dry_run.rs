@@ -2,11 +2,13 @@
 
 use crate::situation::{Situation, exit};
 use crate::terminal::out;
+use std::collections::BTreeSet;
 use tribunal_core::call::money::Money;
 use tribunal_core::call::usage::estimate_tokens;
 use tribunal_core::diff::change::Change;
 use tribunal_core::diff::parse::parse_diff;
 use tribunal_core::findings::brief::numbered_diff;
+use tribunal_core::ids::RepoPath;
 use tribunal_core::plan::files::{Disposition, FileRules, FileSummary, summarise};
 use tribunal_core::plan::flags::flags;
 use tribunal_core::plan::panel::{Seat, dispatch};
@@ -19,7 +21,7 @@ use tribunal_forge::git::Repository;
 pub fn run(request: &Request, repository: Option<&Repository>, patch: Option<&[u8]>) -> Result<u8, Situation> {
     let (change, files) = match (&request.target, repository) {
         (Target::Trees { base, head, .. }, Some(repository)) => {
-            let read = repository.read_change(base, head, request.policy.max_bytes)?;
+            let read = repository.read_change(base, head, request.policy.read_limits())?;
             (read.change, read.files)
         }
         _ => {
@@ -39,8 +41,9 @@ pub fn run(request: &Request, repository: Option<&Repository>, patch: Option<&[u
     for file in &files {
         let what = match rules.disposition(file) {
             Disposition::Review => "review".to_owned(),
-            Disposition::LinesOnly => "lines only (generated)".to_owned(),
-            Disposition::Skip(reason) => format!("skip ({})", reason.words()),
+            Disposition::LinesOnly(exemption) => format!("lines only ({})", exemption.reason().words()),
+            Disposition::Skip(exemption) => format!("skip ({})", exemption.reason().words()),
+            Disposition::NotReviewed(reason) => format!("cannot be read ({})", reason.words()),
         };
         out::say(&format!("  {:<24} +{:<5} -{:<5} {}", what, file.added, file.removed, visible_line(file.path.as_str())))?;
     }
@@ -76,9 +79,9 @@ pub fn run(request: &Request, repository: Option<&Repository>, patch: Option<&[u
 
 /// The change as reviewers would read it, by size.
 fn tokens(change: &Change, files: &[FileSummary], rules: &FileRules) -> u64 {
-    let read = |path: &tribunal_core::ids::RepoPath| {
-        files.iter().any(|file| &file.path == path && rules.disposition(file) == Disposition::Review)
-    };
+    let reviewed: BTreeSet<&RepoPath> =
+        files.iter().filter(|file| rules.disposition(file) == Disposition::Review).map(|file| &file.path).collect();
+    let read = |path: &RepoPath| reviewed.contains(path);
     change.files.iter().filter(|file| read(&file.path)).map(|file| estimate_tokens(&numbered_diff(file))).sum()
 }
 

@@ -129,7 +129,7 @@ fn brought(receipt: &Document, at_hand: &AtHand, setup: &Setup) -> Result<Brough
             .help("review the new head; nothing was posted"),
         ReceiptMismatch::NoPullRequest | ReceiptMismatch::OtherPullRequest { .. } => bad_receipt(&mismatch.to_string()),
     })?;
-    let read = at_hand.repository.read_change(&at_hand.merge_base, &at_hand.pull.head.sha, setup.policy.max_bytes)?;
+    let read = at_hand.repository.read_change(&at_hand.merge_base, &at_hand.pull.head.sha, setup.policy.read_limits())?;
     Ok(Brought::from_receipt(receipt, &read.change, &setup.roles))
 }
 

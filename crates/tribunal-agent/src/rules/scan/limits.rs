@@ -1,0 +1,213 @@
+//! Issue 16, point 19: the rules take time in proportion to the change, and stop when their time is over. Point 18: what they could
+//! not look at is said.
+
+use super::*;
+use crate::rules::examples::added;
+use crate::rules::load::built_in;
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+use std::time::Duration;
+use tribunal_core::diff::parse::parse_diff;
+use tribunal_core::findings::admit::{Gate, admit};
+use tribunal_core::findings::report::Report;
+use tribunal_core::findings::role::{Role, built_in_roles};
+
+fn rules() -> &'static RuleSet {
+    static RULES: OnceLock<RuleSet> = OnceLock::new();
+    RULES.get_or_init(|| RuleSet::new(built_in().unwrap()).unwrap())
+}
+
+fn role() -> Role {
+    built_in_roles().unwrap().into_iter().find(|role| role.name.as_str() == "security-reviewer").unwrap()
+}
+
+/// One file's diff: hunks of (removed, added) lines between unchanged ones.
+fn diff(path: &str, hunks: &[(Vec<String>, Vec<String>)]) -> (String, String) {
+    let mut text = format!(
+        "diff --git a/{path} b/{path}\nindex {}..{} 100644\n--- a/{path}\n+++ b/{path}\n",
+        "1".repeat(40),
+        "2".repeat(40)
+    );
+    let mut whole = String::new();
+    let (mut old, mut new) = (1, 1);
+    for (removed, written) in hunks {
+        text.push_str(&format!("@@ -{old},{} +{new},{} @@\n x = 0\n", removed.len() + 1, written.len() + 1));
+        whole.push_str("x = 0\n");
+        for line in removed {
+            text.push_str(&format!("-{line}\n"));
+        }
+        for line in written {
+            text.push_str(&format!("+{line}\n"));
+            whole.push_str(&format!("{line}\n"));
+        }
+        old += removed.len() + 1;
+        new += written.len() + 1;
+    }
+    (text, whole)
+}
+
+fn change(files: &[(String, Vec<(Vec<String>, Vec<String>)>)]) -> Change {
+    let diffs: Vec<(String, String)> = files.iter().map(|(path, hunks)| diff(path, hunks)).collect();
+    let text: String = diffs.iter().map(|(text, _)| text.as_str()).collect();
+    let mut change = parse_diff(text.as_bytes()).unwrap();
+    for (file, (_, whole)) in change.files.iter_mut().zip(&diffs) {
+        file.new_text = Some(Arc::from(whole.as_str()));
+    }
+    change.repository_has_tests = true;
+    change
+}
+
+fn call(n: usize, extra: &str) -> String {
+    format!("requests.get(u{n}{extra}, verify=False, timeout=9)")
+}
+
+/// Changes of one shape that grow with `n`.
+fn shapes(n: usize) -> Vec<(&'static str, Change)> {
+    let lines = |extra: &str| -> Vec<String> { (0..n).map(|n| call(n, extra)).collect() };
+    let tests = |word: &str| -> Vec<String> {
+        (0..n / 4)
+            .flat_map(|n| {
+                [format!("def test_{word}_{n}(self):"), format!("    self.assertEqual(load_{n}(), {n})"), String::new()]
+            })
+            .collect()
+    };
+    let one = |path: &str, removed: Vec<String>, written: Vec<String>| change(&[(path.to_owned(), vec![(removed, written)])]);
+    let many_hunks = (0..n).map(|n| (vec![call(n, "")], vec![call(n, "+1")])).collect();
+    let many_files = (0..n / 4).map(|n| (format!("src/f{n}.py"), vec![(vec![], vec![call(n, "")])])).collect::<Vec<_>>();
+    let workflow = |word: &str| (0..n).map(|_| format!("      contents: {word}")).collect::<Vec<_>>();
+    let nested = (0..n).map(|n| format!("\"k{n}\": {{")).collect::<Vec<_>>();
+    let presence = (0..n).map(|n| format!("    self.assertTrue(load_{n}())")).collect::<Vec<_>>();
+    let equality = (0..n).map(|n| format!("    self.assertEqual(load_{n}(), {n})")).collect::<Vec<_>>();
+    vec![
+        ("replaced lines", one("src/a.py", lines(""), lines("+1"))),
+        ("added lines", one("src/a.py", vec![], lines(""))),
+        ("deleted lines", one("src/a.py", lines(""), vec![])),
+        ("many hunks", change(&[("src/a.py".to_owned(), many_hunks)])),
+        ("many files", change(&many_files)),
+        ("lost tests", {
+            let source =
+                ("src/b.py".to_owned(), vec![(vec!["load_1()".to_owned()], vec!["load_1(1)".to_owned(), "load_2()".to_owned()])]);
+            change(&[source, ("tests/test_b.py".to_owned(), vec![(tests("old"), vec![])])])
+        }),
+        ("weakened tests", one("tests/test_a.py", equality, presence)),
+        ("a workflow", one(".github/workflows/a.yml", workflow("read"), workflow("write"))),
+        ("nested sections", one("package.json", vec![], nested)),
+        ("one long line", one("src/a.txt", vec![], vec![format!("password = \"{}\" ", "q7Zr!2kLx9Pv4TnW8s").repeat(n)])),
+    ]
+}
+
+/// Time that this thread worked, so that a busy machine does not matter; where the kernel does not tell, the time that passed.
+fn worked() -> Duration {
+    static BEGUN: OnceLock<std::time::Instant> = OnceLock::new();
+    let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let nanos = told.and_then(|told| told.split(' ').next()?.parse().ok());
+    nanos.map_or_else(|| BEGUN.get_or_init(std::time::Instant::now).elapsed(), Duration::from_nanos)
+}
+
+fn time_of(change: &Change, role: &Role) -> Duration {
+    let begun = worked();
+    let found = scan(rules(), change, |_| true).unwrap();
+    let gate = Gate {
+        role,
+        agent: &"rules".into(),
+        change,
+        outlines: &BTreeMap::new(),
+        window: None,
+        has_repo: true,
+        spec: None,
+        watch: None,
+    };
+    let report = Report { findings: found.claims, ..Report::default() };
+    std::hint::black_box(admit(report, &gate));
+    worked() - begun
+}
+
+#[test]
+fn the_rules_take_time_in_proportion_to_the_change() {
+    const N: usize = 400;
+    let role = role();
+    let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    alone.install(|| {
+        for ((name, small), (_, large)) in shapes(N).into_iter().zip(shapes(4 * N)) {
+            // The first run compiles what both need.
+            time_of(&small, &role);
+            let least = |change: &Change| (0..3).map(|_| time_of(change, &role)).min().unwrap_or_default();
+            let (one, four) = (least(&small), least(&large));
+            // What takes less than a few milliseconds is noise.
+            let limit = one.max(Duration::from_millis(4)) * 5;
+            assert!(four <= limit, "{name}: {one:?} for {N}, {four:?} for four times as many");
+        }
+    });
+}
+
+/// The quickest and the most patient clock.
+fn cut(change: &Change, limits: TimeLimits) -> Vec<NotReviewed> {
+    let visible = VisibleChange::new(change, |_| Some(Look::Whole));
+    scan_visible(rules(), &visible, limits).unwrap().cut.into_iter().map(|(_, reason)| reason).collect()
+}
+
+#[test]
+fn a_file_whose_time_is_over_is_not_reviewed() {
+    let none = Duration::ZERO;
+    let change = added("src/a.py", "x = eval(y)\n");
+    assert_eq!(cut(&change, TimeLimits { file: none, ..TimeLimits::default() }), [NotReviewed::OutOfTime]);
+    assert_eq!(cut(&change, TimeLimits { total: none, ..TimeLimits::default() }), [NotReviewed::OutOfTime]);
+    assert_eq!(cut(&change, TimeLimits::default()), []);
+}
+
+#[test]
+fn a_file_that_is_too_large_to_parse_is_not_reviewed() {
+    let line = format!("# {}\n", "padding ".repeat(100));
+    let large = format!("x = 1\n{}", line.repeat(MAX_PARSED_BYTES / line.len() + 1));
+    assert_eq!(cut(&added("src/a.py", &large), TimeLimits::default()), [NotReviewed::TooLargeToParse]);
+    // Text without a grammar is read line by line at any size.
+    assert_eq!(cut(&added("a.txt", &large), TimeLimits::default()), []);
+}
+
+/// No nesting overflows a stack or takes forever, in any language.
+#[test]
+fn deep_nesting_ends_soon() {
+    for (path, open, close) in [
+        ("a.py", "(", ")"),
+        ("a.js", "[", "]"),
+        ("a.rs", "{", "}"),
+        ("a.c", "(", ")"),
+        ("a.java", "{", "}"),
+        ("a.go", "(", ")"),
+        ("a.rb", "[", "]"),
+        ("a.ts", "{", "}"),
+        ("a.sh", "(", ")"),
+        ("a.php", "(", ")"),
+        ("a.sql", "(", ")"),
+        ("a.kt", "{", "}"),
+        ("a.cs", "{", "}"),
+        ("a.cpp", "<", ">"),
+    ] {
+        let depth = 20_000;
+        for text in [format!("{}1{}\n", open.repeat(depth), close.repeat(depth)), format!("{}\n", open.repeat(depth))] {
+            let limits = TimeLimits { file: Duration::from_secs(3), total: Duration::from_secs(60) };
+            let reasons = cut(&added(&format!("src/{path}"), &text), limits);
+            assert!(reasons.len() <= 1, "{path}: {reasons:?}");
+        }
+    }
+}
+
+/// What a comment of the change silences is kept apart, and what one of before silences is silent.
+#[test]
+fn a_suppression_of_the_change_itself_is_told_from_an_older_one() {
+    let code = "import requests\nrequests.get(u, verify=False, timeout=9)  # nosec\n";
+    let fresh = scan(rules(), &added("src/a.py", code), |_| true).unwrap();
+    assert_eq!((fresh.claims.len(), fresh.silenced.len()), (0, 1), "{:?}", fresh.claims);
+    let plain = scan(rules(), &added("src/a.py", &code.replace("  # nosec", "")), |_| true).unwrap();
+    assert_eq!((plain.claims.len(), plain.silenced.len()), (1, 0));
+}
+
+/// A minified file is matched like any other, and its finding quotes the match.
+#[test]
+fn a_match_in_an_endless_line_is_quoted_by_itself() {
+    let code = format!("var a=1;{}eval(location.hash);{}\n", "f(1);".repeat(3000), "g(2);".repeat(3000));
+    let found = scan(rules(), &added("src/a.js", &code), |_| true).unwrap();
+    let claim = found.claims.iter().find(|claim| claim.evidence.contains("eval(location.hash)")).unwrap();
+    assert!(claim.evidence.len() < 400, "{}", claim.evidence.len());
+    assert!(found.cut.is_empty(), "{:?}", found.cut);
+}

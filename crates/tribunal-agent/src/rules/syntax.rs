@@ -1,0 +1,265 @@
+//! Rules over syntax trees: a file is parsed, and every rule of its language is tried at every node that touches a changed line.
+
+use super::clock::Clock;
+use super::compile::{Rule, SyntaxRule, SyntaxRules};
+use super::lines::{PART_BYTES, boundary, quote};
+use super::old::Found;
+use super::scan::claim;
+use super::suppress::{self, Place};
+use ast_grep_core::matcher::MatcherExt;
+use ast_grep_core::replacer::Replacer;
+use ast_grep_core::tree_sitter::{LanguageExt, StrDoc};
+use ast_grep_core::{AstGrep, NodeMatch};
+use std::ops::ControlFlow;
+use tribunal_context::grammar::Grammar;
+use tribunal_core::diff::change::{AddedLines, ChangedFile};
+use tribunal_core::diff::language::{Language, is_sample_path, is_test_path};
+use tribunal_core::findings::key::{normalise_code, sha256_hex};
+use tribunal_core::findings::report::{Claim, Fix};
+use tribunal_core::ids::RepoPath;
+use tribunal_core::plan::files::NotReviewed;
+
+/// A match that is longer is quoted by its first line: a finding needs a place, not a page.
+const MAX_EVIDENCE_LINES: u32 = 6;
+/// Code nested deeper is written by nobody, and each question about what surrounds a node costs its depth.
+const MAX_DEPTH: u32 = 3_000;
+/// Of a large construct so much is compared.
+const MAX_CONSTRUCT_BYTES: usize = 4096;
+/// Nodes between two looks at the clock.
+const NODES_PER_TICK: usize = 512;
+
+/// A file to look at.
+pub struct Subject<'a> {
+    pub path: &'a RepoPath,
+    pub is_test: bool,
+    pub grammar: Grammar,
+    pub clock: Clock,
+}
+
+/// What a text was found to hold.
+#[derive(Default)]
+pub struct Looked {
+    pub found: Vec<Found>,
+    /// What comments of the change itself silence.
+    pub silenced: Vec<Claim>,
+}
+
+/// Parses `text` and matches every rule at every node that touches one of the lines `added`.
+pub fn scan_text(syntax: &SyntaxRules, subject: &Subject<'_>, text: &str, added: &AddedLines) -> Result<Looked, NotReviewed> {
+    if added.count() == 0 {
+        return Ok(Looked::default());
+    }
+    let document = parse(text, subject)?;
+    if is_too_deep(&document) {
+        return Err(NotReviewed::NestedTooDeeply);
+    }
+    let tree = AstGrep::doc(document);
+    let lines: Vec<&str> = text.lines().collect();
+    // Which rules look at a file depends on its path alone.
+    let looks: Vec<bool> = syntax.matchers.iter().map(|matcher| matcher.rule.looks_at(subject.path, subject.is_test)).collect();
+    // The last place of each rule: one line says a thing once, however many nodes of it match.
+    let mut places: Vec<Option<(Option<u32>, Option<u32>)>> = vec![None; syntax.matchers.len()];
+    let mut looked = Looked::default();
+    let mut unparsed = Unparsed::default();
+    for (visited, node) in tree.root().dfs().enumerate() {
+        if visited % NODES_PER_TICK == 0 && subject.clock.is_over() {
+            return Err(NotReviewed::OutOfTime);
+        }
+        let is_error = node.is_error();
+        let mut candidates = syntax.for_kind(node.kind_id()).filter(|(index, _)| looks[*index]).peekable();
+        if candidates.peek().is_none() && !is_error {
+            continue;
+        }
+        let (first, last) = (node.start_pos().line() as u32 + 1, node.end_pos().line() as u32 + 1);
+        if is_error {
+            unparsed.add(first, last, added);
+        }
+        if !added.touches(first, last) {
+            continue;
+        }
+        for (index, candidate) in candidates {
+            let Some(found) = candidate.core.match_node(node.clone()) else { continue };
+            let Some(claim) = claim_of(candidate, &found, subject.path, &lines, added) else { continue };
+            let place = Some((claim.line_start, claim.line_end));
+            if std::mem::replace(&mut places[index], place) == place {
+                continue;
+            }
+            match silence(&candidate.rule, &claim, &lines, added) {
+                Silence::None => {
+                    let text = found.text();
+                    let end = boundary(&text, MAX_CONSTRUCT_BYTES);
+                    let construct = sha256_hex(normalise_code(&text[..end]).as_bytes());
+                    looked.found.push(Found { claim, construct });
+                }
+                Silence::Before => {}
+                Silence::ByChange => looked.silenced.push(claim),
+            }
+        }
+    }
+    if unparsed.lines * 2 > added.count() {
+        return Err(NotReviewed::DoesNotParse);
+    }
+    let place = |found: &Found| (found.claim.line_start, found.claim.line_end, found.claim.rule.clone());
+    looked.found.sort_by_key(place);
+    looked.found.dedup_by_key(|found| place(found));
+    Ok(looked)
+}
+
+/// Added lines that the parser gave up on.
+#[derive(Default)]
+struct Unparsed {
+    lines: usize,
+    /// The last line that was counted: nodes come in the order of the text.
+    until: u32,
+}
+
+impl Unparsed {
+    fn add(&mut self, first: u32, last: u32, added: &AddedLines) {
+        let first = first.max(self.until + 1);
+        if first <= last {
+            self.lines += added.count_in(first, last);
+            self.until = last;
+        }
+    }
+}
+
+fn parse(text: &str, subject: &Subject<'_>) -> Result<StrDoc<Grammar>, NotReviewed> {
+    let mut parser = tree_sitter::Parser::new();
+    parser.set_language(&subject.grammar.get_ts_language()).map_err(|_| NotReviewed::DoesNotParse)?;
+    let bytes = text.as_bytes();
+    let mut tick = |_: &tree_sitter::ParseState| match subject.clock.is_over() {
+        true => ControlFlow::Break(()),
+        false => ControlFlow::Continue(()),
+    };
+    let options = tree_sitter::ParseOptions::new().progress_callback(&mut tick);
+    let mut read = |offset: usize, _: tree_sitter::Point| bytes.get(offset..).unwrap_or_default();
+    let tree = parser.parse_with_options(&mut read, None, Some(options)).ok_or(NotReviewed::OutOfTime)?;
+    Ok(StrDoc { src: text.to_owned(), lang: subject.grammar, tree })
+}
+
+/// Is some node nested deeper than anybody writes?
+fn is_too_deep(document: &StrDoc<Grammar>) -> bool {
+    let mut cursor = document.tree.walk();
+    loop {
+        if cursor.depth() > MAX_DEPTH {
+            return true;
+        }
+        if cursor.goto_first_child() || cursor.goto_next_sibling() {
+            continue;
+        }
+        loop {
+            if !cursor.goto_parent() {
+                return false;
+            }
+            if cursor.goto_next_sibling() {
+                break;
+            }
+        }
+    }
+}
+
+fn claim_of(
+    candidate: &SyntaxRule,
+    found: &NodeMatch<'_, StrDoc<Grammar>>,
+    path: &RepoPath,
+    lines: &[&str],
+    added: &AddedLines,
+) -> Option<Claim> {
+    let focus = candidate.rule.file.focus.as_deref().and_then(|name| found.get_env().get_match(name));
+    let node = focus.unwrap_or_else(|| found.get_node());
+    let start = node.start_pos().line() as u32 + 1;
+    let mut end = node.end_pos().line() as u32 + 1;
+    // A node that ends with its newline ends on the line before.
+    if end > start && node.end_pos().byte_point().1 == 0 {
+        end -= 1;
+    }
+    if end - start >= MAX_EVIDENCE_LINES {
+        end = start;
+    }
+    if !added.touches(start, end) {
+        return None;
+    }
+    let quoted = lines.get(start as usize - 1..end as usize)?;
+    // Of an endless line only the match is quoted.
+    let is_long = quoted.iter().map(|line| line.len()).sum::<usize>() > PART_BYTES;
+    let evidence = match is_long {
+        true => {
+            let column = node.start_pos().byte_point().1;
+            quote(quoted.first()?, column..column + node.text().len())
+        }
+        false => quoted.join("\n"),
+    };
+    let fix = candidate.fix.as_ref().filter(|_| !is_long).and_then(|template| line_fix(template, found, lines));
+    Some(claim(&candidate.rule, path, start, end, evidence, fix))
+}
+
+/// Whether someone has said on the lines of a claim, or above them, that this is meant.
+enum Silence {
+    None,
+    /// It was said before this change, or the place says it.
+    Before,
+    /// The change says it of itself.
+    ByChange,
+}
+
+fn silence(rule: &Rule, claim: &Claim, lines: &[&str], added: &AddedLines) -> Silence {
+    let (Some(start), Some(end)) = (claim.line_start, claim.line_end) else { return Silence::None };
+    let above = lines.get(..start as usize - 1).unwrap_or_default();
+    let own = lines.get(start as usize - 1..end as usize).unwrap_or_default();
+    let weighs_less = rule.file.test_severity.is_some();
+    if let Some(place) = suppress::suppression(&rule.file, own, above) {
+        let line = match place {
+            Place::Own(index) => start + index as u32,
+            Place::Above(index) => start - 1 - index as u32,
+        };
+        return if added.contains(line) { Silence::ByChange } else { Silence::Before };
+    }
+    let is_data = is_test_path(&claim.file) && own.iter().any(|line| line.len() <= PART_BYTES && suppress::is_linter_data(line));
+    if is_data || weighs_less && is_sample_path(&claim.file) && suppress::gives_reason(above) {
+        return Silence::Before;
+    }
+    Silence::None
+}
+
+/// Widens the replacement of a node to whole lines, which is what a suggestion block can say.
+fn line_fix(
+    template: &ast_grep_core::replacer::TemplateFix,
+    found: &NodeMatch<'_, StrDoc<Grammar>>,
+    lines: &[&str],
+) -> Option<Fix> {
+    let replacement = String::from_utf8(template.generate_replacement(found)).ok()?;
+    let (start, end) = (found.start_pos(), found.end_pos());
+    let before = lines.get(start.line())?.get(..start.byte_point().1)?;
+    let after = lines.get(end.line())?.get(end.byte_point().1..)?;
+    Some(Fix {
+        line_start: start.line() as u32 + 1,
+        line_end: end.line() as u32 + 1,
+        replacement: format!("{before}{replacement}{after}"),
+    })
+}
+
+/// The language that a file is read as: by its name, unless its first line names another interpreter. Nothing where no grammar fits.
+pub fn language_of(file: &ChangedFile) -> Option<Language> {
+    let named = file.language();
+    let first = file.new_text.as_deref().and_then(|text| text.lines().next()).unwrap_or_default();
+    if first.starts_with("<?php") && named == Some(Language::Bash) {
+        return Some(Language::Php);
+    }
+    let script = first.strip_prefix("#!").filter(|_| matches!(named, None | Some(Language::Bash)));
+    let Some(script) = script.filter(|script| script.len() < 256) else { return named };
+    const INTERPRETERS: [(&str, Option<Language>); 11] = [
+        ("python", Some(Language::Python)),
+        ("ruby", Some(Language::Ruby)),
+        ("node", Some(Language::JavaScript)),
+        ("deno", Some(Language::TypeScript)),
+        ("php", Some(Language::Php)),
+        ("perl", None),
+        ("tclsh", None),
+        ("bash", Some(Language::Bash)),
+        ("/sh", Some(Language::Bash)),
+        ("ksh", Some(Language::Bash)),
+        (" sh", Some(Language::Bash)),
+    ];
+    let known = INTERPRETERS.iter().find(|(name, _)| script.contains(name));
+    known.map_or(named, |(_, language)| *language)
+}

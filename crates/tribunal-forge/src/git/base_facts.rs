@@ -1,0 +1,115 @@
+//! What the base says of each changed file: its attributes, and the file as it was there.
+
+use super::change::RawEntry;
+use super::{GitError, Repository};
+use std::collections::{BTreeMap, BTreeSet};
+use tribunal_core::ids::{RepoPath, Sha};
+use tribunal_core::plan::attributes::Attributes;
+use tribunal_core::plan::base::{BaseFacts, FileBefore, binary_format};
+use tribunal_core::plan::files::{BINARY_TEST_BYTES, ContentKind, FileSummary, looks_binary, says_generated};
+
+/// An attribute file that people wrote is smaller.
+const MAX_ATTRIBUTE_BYTES: u64 = 256 * 1024;
+
+/// What the first bytes of a blob show.
+struct Start {
+    is_binary: bool,
+    format: Option<String>,
+    says_generated: bool,
+}
+
+impl Repository {
+    pub(super) fn add_base_facts(
+        &self,
+        base: &Sha,
+        entries: &[RawEntry],
+        files: &mut [FileSummary],
+        has_attributes: bool,
+    ) -> Result<(), GitError> {
+        let attributes = if has_attributes { self.base_attributes(base, entries)? } else { Attributes::default() };
+        let entries: BTreeMap<&RepoPath, &RawEntry> = entries.iter().map(|entry| (&entry.path, entry)).collect();
+        let starts = self.starts(&entries, files)?;
+        for file in files {
+            let Some(entry) = entries.get(&file.path) else { continue };
+            if file.content == ContentKind::Binary && entry.has_new_blob() {
+                file.format = starts.get(&entry.new_id).and_then(|start| start.format.clone());
+            }
+            let before = (entry.status != 'A').then(|| before(entry, starts.get(&entry.old_id)));
+            file.base = Some(BaseFacts { attributes: attributes.of(&file.path), before });
+        }
+        Ok(())
+    }
+
+    /// The first bytes of the blobs that they matter for: binary ones, and those in whose place a header says that a tool wrote them.
+    fn starts(
+        &self,
+        entries: &BTreeMap<&RepoPath, &RawEntry>,
+        files: &[FileSummary],
+    ) -> Result<BTreeMap<String, Start>, GitError> {
+        let mut ids: BTreeSet<&str> = BTreeSet::new();
+        for file in files.iter().filter(|file| !file.too_large) {
+            let Some(entry) = entries.get(&file.path) else { continue };
+            let is_binary = file.content == ContentKind::Binary;
+            if is_binary && entry.has_new_blob() {
+                ids.insert(&entry.new_id);
+            }
+            if (is_binary || file.says_generated) && entry.has_old_blob() {
+                ids.insert(&entry.old_id);
+            }
+        }
+        let mut starts = BTreeMap::new();
+        self.each_object(&ids, BINARY_TEST_BYTES as u64, |id, bytes| {
+            let start = Start {
+                is_binary: looks_binary(bytes),
+                format: binary_format(bytes).map(str::to_owned),
+                says_generated: says_generated(&String::from_utf8_lossy(bytes)),
+            };
+            starts.insert(id.to_owned(), start);
+            Ok(())
+        })?;
+        Ok(starts)
+    }
+
+    /// The base's `.gitattributes` of every folder that a changed file lies in.
+    fn base_attributes(&self, base: &Sha, entries: &[RawEntry]) -> Result<Attributes, GitError> {
+        let mut folders: BTreeSet<&str> = BTreeSet::from([""]);
+        for entry in entries {
+            let mut path = entry.path.as_str();
+            while let Some((folder, _)) = path.rsplit_once('/') {
+                // A line of the question is a name.
+                if folder.contains('\n') || !folders.insert(folder) {
+                    break;
+                }
+                path = folder;
+            }
+        }
+        let folders: Vec<&str> = folders.into_iter().collect();
+        let name = |folder: &&str| match *folder {
+            "" => format!("{base}:.gitattributes"),
+            folder => format!("{base}:{folder}/.gitattributes"),
+        };
+        let names: Vec<String> = folders.iter().map(name).collect();
+        let mut attributes = Attributes::default();
+        // Sorted, a folder comes before those inside it.
+        self.each_blob(&names, MAX_ATTRIBUTE_BYTES, |blob| {
+            attributes.add(folders[blob.index], &String::from_utf8_lossy(blob.bytes));
+            Ok(())
+        })?;
+        Ok(attributes)
+    }
+}
+
+fn before(entry: &RawEntry, start: Option<&Start>) -> FileBefore {
+    let content = match entry.old_mode.as_str() {
+        "160000" => ContentKind::Submodule,
+        "120000" => ContentKind::Symlink,
+        _ if start.is_some_and(|start| start.is_binary) => ContentKind::Binary,
+        _ => ContentKind::Text,
+    };
+    FileBefore {
+        path: entry.old_path.clone().unwrap_or_else(|| entry.path.clone()),
+        content,
+        says_generated: start.is_some_and(|start| start.says_generated),
+        format: start.and_then(|start| start.format.clone()),
+    }
+}
