@@ -97,8 +97,8 @@ impl Stage for LocalStage {
         let local = self.local(Who::Bot);
         let commit = local.pull(number).await.unwrap().head.sha;
         let (path, body) = (path.to_owned(), body.to_owned());
-        let comment = NewComment { old_path: path.clone(), path, side: Side::New, line, start_line: None, body };
-        let review = NewReview { commit, event: ReviewEvent::Comment, body: String::new(), comments: vec![comment] };
+        let comment = NewComment { old_path: path.clone(), path, side: Side::New, line, start_line: None, body: body.into() };
+        let review = NewReview { commit, event: ReviewEvent::Comment, body: "".into(), comments: vec![comment] };
         local.begin_review(number, &review).await.unwrap();
         true
     }

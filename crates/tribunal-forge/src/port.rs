@@ -1,12 +1,15 @@
 //! The forge port: small traits, one for each thing that one does on a forge. Five forges implement them all; what one of them
 //! cannot do it says in its [`Capabilities`], and answers [`ForgeFault::Unsupported`] if it is asked all the same.
 //!
+//! Text goes out as [`Outgoing`] only, which the filter in the core makes: a plain string cannot be posted.
+//!
 //! Every `Err` of a write says whether the write may have happened ([`ForgeFault::is_uncertain`]). Nothing in here sends a write
 //! twice.
 
 use async_trait::async_trait;
 use tribunal_core::ids::Sha;
 use tribunal_core::merge::epic::belongs;
+use tribunal_core::publish::outgoing::Outgoing;
 use tribunal_core::pull::capability::Capabilities;
 use tribunal_core::pull::facts::{Account, BaseRules, Check, Issue, MergeOrder, Permission, Pull, PullFilter};
 use tribunal_core::pull::fault::ForgeFault;
@@ -54,8 +57,8 @@ pub struct GitSource {
 pub trait Discuss: Send + Sync {
     /// Every page, oldest first.
     async fn comments(&self, number: u64) -> Answered<Vec<Comment>>;
-    async fn comment(&self, number: u64, body: &str) -> Answered<Comment>;
-    async fn edit_comment(&self, number: u64, id: &str, body: &str) -> Answered<()>;
+    async fn comment(&self, number: u64, body: &Outgoing) -> Answered<Comment>;
+    async fn edit_comment(&self, number: u64, id: &str, body: &Outgoing) -> Answered<()>;
     async fn delete_comment(&self, number: u64, id: &str) -> Answered<()>;
 }
 
@@ -82,7 +85,7 @@ pub trait ReviewPull: Send + Sync {
         let what = format!("removing the submitted review {review} of {number}");
         Err(ForgeFault::Unsupported { kind: "this forge".into(), what })
     }
-    async fn reply(&self, number: u64, thread: &Thread, body: &str) -> Answered<()>;
+    async fn reply(&self, number: u64, thread: &Thread, body: &Outgoing) -> Answered<()>;
     /// Removes a comment of ours that stands on a line.
     async fn delete_inline(&self, number: u64, comment: &str) -> Answered<()>;
 }
@@ -130,13 +133,13 @@ pub trait Issues: Discuss {
     async fn issue_comments(&self, number: u64) -> Answered<Vec<Comment>> {
         self.comments(number).await
     }
-    async fn comment_on_issue(&self, number: u64, body: &str) -> Answered<()> {
+    async fn comment_on_issue(&self, number: u64, body: &Outgoing) -> Answered<()> {
         self.comment(number, body).await.map(drop)
     }
     async fn create_issue(&self, issue: &NewIssue) -> Answered<Issue>;
     async fn close_issue(&self, number: u64) -> Answered<()>;
     /// Adds a label to an issue or a pull request; an unknown label is made.
-    async fn add_label(&self, number: u64, label: &str) -> Answered<()>;
+    async fn add_label(&self, number: u64, label: &Outgoing) -> Answered<()>;
     async fn remove_label(&self, number: u64, label: &str) -> Answered<()>;
     /// Asks people to review, by login.
     async fn request_review(&self, number: u64, logins: &[String]) -> Answered<()>;

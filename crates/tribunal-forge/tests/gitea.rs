@@ -54,10 +54,10 @@ impl Opened {
             side: Side::New,
             line: *line,
             start_line: None,
-            body: format!("on {line}"),
+            body: format!("on {line}").into(),
         };
         let comments = lines.iter().map(comment).collect();
-        NewReview { commit: self.head.clone(), event: ReviewEvent::Comment, body: String::new(), comments }
+        NewReview { commit: self.head.clone(), event: ReviewEvent::Comment, body: "".into(), comments }
     }
 
     fn through(&self, proxy: &LossyProxy, cache: Option<&std::path::Path>) -> Gitea {
@@ -85,7 +85,7 @@ async fn a_renamed_repository_is_read_and_not_written() {
     opened.peer.api(MAINTAINER, Method::PATCH, &format!("/repos/{}", opened.path), Some(rename)).await;
     let bot = opened.peer.client(BOT, &opened.path);
     assert_eq!(bot.pull(opened.number).await.unwrap().number, opened.number);
-    let moved = bot.comment(opened.number, "hello").await;
+    let moved = bot.comment(opened.number, &"hello".into()).await;
     assert!(matches!(&moved, Err(ForgeFault::Moved { to, .. }) if to.contains("new-name")), "{moved:?}");
     assert!(bot.comments(opened.number).await.unwrap().is_empty());
 }
@@ -161,7 +161,7 @@ async fn without_a_route_for_it_a_reply_still_joins() {
     bot.submit(opened.number, &opened.review(&[3, 5])).await.unwrap();
     opened.checkout.push("idea", &[("b.txt", Some("more\n"))], "more").await;
     let threads = bot.threads(opened.number).await.unwrap();
-    bot.reply(opened.number, &threads[0], "an answer").await.unwrap();
+    bot.reply(opened.number, &threads[0], &"an answer".into()).await.unwrap();
     assert_eq!(proxy.count("POST", "/replies"), 0);
     let threads = bot.threads(opened.number).await.unwrap();
     assert_eq!(threads.iter().map(|thread| thread.comments.len()).collect::<Vec<_>>(), [2, 1]);

@@ -28,7 +28,7 @@ mod why;
 
 use crate::cli::{AgentsCommand, Cli, Colour, Command, ConfigCommand};
 use crate::situation::{Situation, exit};
-use crate::terminal::out;
+use crate::terminal::out::{self, Printable};
 use clap::CommandFactory as _;
 use tribunal_core::policy::loops::LoopKind;
 
@@ -71,7 +71,7 @@ pub fn dispatch(cli: Cli) -> Result<u8, Situation> {
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "tribunal", &mut script);
-            out::write(&String::from_utf8_lossy(&script))?;
+            out::write(&Printable::own(String::from_utf8_lossy(&script).into_owned()))?;
             Ok(exit::DONE)
         }
         Command::Man => {
@@ -79,11 +79,11 @@ pub fn dispatch(cli: Cli) -> Result<u8, Situation> {
             clap_mangen::Man::new(Cli::command())
                 .render(&mut page)
                 .map_err(|error| Situation::new("engine-failed", exit::INCOMPLETE, error.to_string()))?;
-            out::write(&String::from_utf8_lossy(&page))?;
+            out::write(&Printable::own(String::from_utf8_lossy(&page).into_owned()))?;
             Ok(exit::DONE)
         }
         Command::Schema { name } => {
-            out::write(&crate::schemas::schema(name))?;
+            out::write(&Printable::own(crate::schemas::schema(name)))?;
             Ok(exit::DONE)
         }
     }

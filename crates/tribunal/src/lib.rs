@@ -11,8 +11,18 @@ pub mod workspace;
 
 use clap::Parser as _;
 use std::process::ExitCode;
+use tribunal_core::findings::leak::is_secret;
+use tribunal_core::publish::outgoing::known::learn_secret;
 
 pub fn run() -> ExitCode {
+    // A variable that is no text is none of ours.
+    for (name, value) in
+        std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+    {
+        if is_secret(&name, &value) {
+            learn_secret(&value);
+        }
+    }
     let cli = match cli::Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
@@ -20,7 +30,8 @@ pub fn run() -> ExitCode {
                 let _ = error.print();
                 return ExitCode::from(situation::exit::USAGE);
             }
-            return end(terminal::out::write(&error.render().ansi().to_string()).map(|()| situation::exit::DONE));
+            return end(terminal::out::write(&terminal::out::Printable::own(error.render().ansi().to_string()))
+                .map(|()| situation::exit::DONE));
         }
     };
     end(commands::dispatch(cli))

@@ -20,6 +20,7 @@ mod cli {
     mod ledger;
     mod library;
     mod models;
+    mod outgoing;
     mod output;
     mod peers;
     mod pull_killed;

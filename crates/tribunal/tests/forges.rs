@@ -84,6 +84,8 @@ mod forges {
                 a_merge_is_made_once,
                 a_push_lapses_a_clearance,
                 the_rest_is_brought_up_to_date,
+                no_key_gets_out,
+                marks_in_a_description,
             );
         };
         ($town:ident: $($name:ident),* $(,)?) => {
@@ -104,6 +106,7 @@ mod forges {
     mod loops;
     mod machines;
     mod merging;
+    mod outgoing;
     mod settles;
     mod story;
     mod sweeps;
@@ -123,6 +126,7 @@ mod forges {
         pub use super::merging::landing::*;
         pub use super::merging::stuck::why_each_is_stuck;
         pub use super::merging::why::*;
+        pub use super::outgoing::*;
         pub use super::settles::eight::*;
         pub use super::settles::kept::*;
         pub use super::story::*;

@@ -9,9 +9,11 @@ pub mod record;
 mod run;
 mod scene;
 mod stage;
+mod voice;
 
 pub use checkout::Checkout;
 pub use checks::{checks, tried_by};
 pub use past::plain_client;
 pub use run::{Check, run};
 pub use stage::{Stage, Who};
+pub use voice::Voice;

@@ -84,11 +84,11 @@ impl Scene {
 
     pub fn comment(&self, side: Side, line: u32, body: &str) -> NewComment {
         let (path, old_path) = (self.path.clone(), self.path.clone());
-        NewComment { path, old_path, side, line, start_line: None, body: body.to_owned() }
+        NewComment { path, old_path, side, line, start_line: None, body: body.into() }
     }
 
     pub fn review(&self, body: &str, comments: Vec<NewComment>) -> NewReview {
-        NewReview { commit: self.head.clone(), event: ReviewEvent::Comment, body: body.to_owned(), comments }
+        NewReview { commit: self.head.clone(), event: ReviewEvent::Comment, body: body.into(), comments }
     }
 
     pub async fn submit(&self, body: &str, comments: Vec<NewComment>) -> String {

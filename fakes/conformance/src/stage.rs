@@ -1,9 +1,11 @@
 //! What a forge brings so that the checks can run on it.
 
+use crate::Voice as _;
 use crate::checkout::Checkout;
 use async_trait::async_trait;
 use std::sync::Arc;
 use tribunal_core::ids::Sha;
+use tribunal_core::publish::outgoing::Outgoing;
 use tribunal_core::pull::place::ForgeKind;
 use tribunal_core::pull::talk::NewPull;
 use tribunal_forge::port::Forge;
@@ -63,7 +65,8 @@ pub trait Stage: Send + Sync {
     /// Opened by the author.
     async fn open_pull(&self, head: &str, base: &str, title: &str, body: &str) -> u64 {
         let (head_branch, base_branch) = (head.to_owned(), base.to_owned());
-        let pull = NewPull { title: title.to_owned(), body: body.to_owned(), head_branch, base_branch, draft: false };
+        let (title, body) = (Outgoing::of_somebody_else(title), Outgoing::of_somebody_else(body));
+        let pull = NewPull { title, body, head_branch, base_branch, draft: false };
         self.forge_as(Who::Author).open(&pull).await.expect("the author opens a pull request").number
     }
 

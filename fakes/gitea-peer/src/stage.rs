@@ -41,7 +41,7 @@ impl GiteaStage {
         for _ in 0..6_000 {
             let pulls = forge.pulls(&filter).await.expect("pull requests");
             if let Some(pull) = pulls.iter().find(|pull| pull.head.sha == *head) {
-                return forge.add_label(pull.number, label).await.expect("a label");
+                return forge.add_label(pull.number, &label.into()).await.expect("a label");
             }
             tokio::time::sleep(Duration::from_millis(50)).await;
         }

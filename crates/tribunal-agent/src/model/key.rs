@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use tribunal_core::findings::admit::one_line;
 use tribunal_core::policy::agents::{KeySource, Wire};
 use tribunal_core::policy::keys::is_exposed;
+use tribunal_core::publish::outgoing::known::learn_secret;
 
 /// A person may have to type a passphrase or touch a token.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -18,8 +19,11 @@ const SERVICE: &str = "tribunal";
 pub struct Secret(String);
 
 impl Secret {
+    /// From here on nothing that this process posts, stores or prints holds it.
     pub fn new(text: impl Into<String>) -> Self {
-        Self(text.into())
+        let text = text.into();
+        learn_secret(&text);
+        Self(text)
     }
 
     pub fn expose(&self) -> &str {

@@ -72,7 +72,7 @@ fn reports(all: &[Said1]) -> Vec<AdmittedReport> {
                 window: None,
                 has_repo: true,
                 spec: Some("The spec."),
-                watch: None,
+                author: crate::findings::admit::Author::Rules,
             };
             admit(Report { findings: vec![said.claim.clone()], ..Report::default() }, &gate)
         })

@@ -13,6 +13,9 @@ use super::scale::{Blast, Confidence, Justification, Severity};
 use super::window::Window;
 use crate::diff::change::{Change, ChangedFile};
 use crate::ids::{AgentName, CategoryCode, RepoPath, RoleName};
+use crate::publish::outgoing::known::KnownSecrets;
+use crate::publish::outgoing::mask::{Suspicion, has_secret};
+use crate::publish::outgoing::{masked, masked_texts, masked_with, replacement};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -137,8 +140,18 @@ pub struct Gate<'a> {
     pub window: Option<&'a Window>,
     pub has_repo: bool,
     pub spec: Option<&'a str>,
-    /// Set for agents that write prose of their own: it is made harmless, and may not carry a secret out.
-    pub watch: Option<&'a Watch>,
+    pub author: Author<'a>,
+}
+
+/// Who wrote a report. It decides what its texts may hold.
+#[derive(Debug, Clone, Copy)]
+pub enum Author<'a> {
+    /// Our own rules: their sentences come from rule files.
+    Rules,
+    /// A program that quotes the change in its messages: they are made harmless.
+    Linter,
+    /// Writes prose of its own: it is made harmless, and may not carry a secret out.
+    Agent(&'a Watch),
 }
 
 /// More is noise, whoever says it.
@@ -148,16 +161,17 @@ const MAX_LINE_CHARS: usize = 400;
 const MAX_DETAILS_CHARS: usize = 4_000;
 
 pub fn admit(report: Report, gate: &Gate<'_>) -> AdmittedReport {
-    let report = match gate.watch {
-        Some(watch) => harmless_asides(report, watch),
-        None => report,
+    let report = match gate.author {
+        Author::Agent(watch) => harmless_asides(report, |text| watch.leak(text).is_some()),
+        Author::Linter => harmless_asides(report, |_| false),
+        Author::Rules => report,
     };
     let mut admitted = AdmittedReport {
         not_applicable: report.not_applicable.into_iter().filter(|code| gate.role.owns(code)).collect(),
         checked_clean: report.checked_clean.into_iter().filter(|check| gate.role.owns(&check.category)).collect(),
         prior: report.prior,
         missing_prerequisites: report.missing_prerequisites.iter().map(|text| one_line(text)).collect(),
-        unread: report.unread,
+        unread: report.unread.into_iter().map(|unread| Unread { path: known_path(gate, unread.path), ..unread }).collect(),
         left_alone: report.left_alone,
         ..AdmittedReport::default()
     };
@@ -170,10 +184,13 @@ pub fn admit(report: Report, gate: &Gate<'_>) -> AdmittedReport {
     let mut indexes: BTreeMap<RepoPath, AnchorIndex<'_>> = BTreeMap::new();
     for (n, claim) in claims.into_iter().enumerate() {
         let (category, path) = (claim.category.clone(), claim.file.clone());
-        let claim = match gate.watch {
+        let claim = match gate.author {
             _ if n >= MAX_CLAIMS => Err(DropReason::TooMany),
-            Some(watch) => harmless(claim, watch),
-            None => Ok(claim),
+            Author::Agent(watch) => harmless(claim, watch),
+            Author::Linter => {
+                Ok(Claim { rule: claim.rule.clone().filter(|rule| is_rule_name(rule)), ..with_harmless_prose(claim) })
+            }
+            Author::Rules => Ok(claim),
         };
         let text = claim.as_ref().map(|claim| one_line(&claim.failure_mode)).unwrap_or_default();
         if let Some(file) = files.get(&path).filter(|_| claim.is_ok()) {
@@ -186,12 +203,18 @@ pub fn admit(report: Report, gate: &Gate<'_>) -> AdmittedReport {
                 agent: gate.agent.clone(),
                 reason,
                 category,
-                path,
+                path: known_path(gate, path),
                 claim: text,
             }),
         }
     }
-    admitted
+    // Whatever field a text stands in: from here on it is stored, printed and posted.
+    masked_texts(&admitted)
+}
+
+/// A path as it was given. One that is not part of the change is only a text, and filtered as one.
+fn known_path(gate: &Gate<'_>, path: RepoPath) -> RepoPath {
+    if gate.change.file(&path).is_some() { path } else { RepoPath::from(masked(path.as_str()).as_str()) }
 }
 
 fn admit_claim(claim: Claim, gate: &Gate<'_>, index: Option<&AnchorIndex<'_>>) -> Result<Admitted, DropReason> {
@@ -205,11 +228,16 @@ fn admit_claim(claim: Claim, gate: &Gate<'_>, index: Option<&AnchorIndex<'_>>) -
     }
     let index = index.ok_or(DropReason::NotInChange)?;
     let file = index.file();
-    let anchor = index.anchor(&claim.evidence, claim.line_start).map_err(|failure| match failure {
+    let mut anchor = index.anchor(&claim.evidence, claim.line_start).map_err(|failure| match failure {
         AnchorFailure::NoEvidence => DropReason::NoEvidence,
         AnchorFailure::NotInDiff => DropReason::EvidenceNotInDiff,
         AnchorFailure::UnchangedCode => DropReason::UnchangedCode,
     })?;
+    let code = anchor.quote.clone();
+    let (quote, keys) = index.masked_quote(&anchor, suspicion(&category.code));
+    anchor.quote = quote;
+    let claim = without_keys(claim, &keys);
+    let failure_mode = one_line(&claim.failure_mode);
     let symbol = symbol_at(gate, file, anchor.line_start);
     if gate
         .window
@@ -218,7 +246,13 @@ fn admit_claim(claim: Claim, gate: &Gate<'_>, index: Option<&AnchorIndex<'_>>) -
         return Err(DropReason::OutsideWindow);
     }
     check_spec(gate, category, &claim)?;
-    let slug = claim.slug.as_deref().map(slugify).filter(|slug| !slug.is_empty()).unwrap_or_else(|| category.slug.clone());
+    let slug = claim
+        .slug
+        .as_deref()
+        .filter(|slug| !has_secret(slug))
+        .map(slugify)
+        .filter(|slug| !slug.is_empty())
+        .unwrap_or_else(|| category.slug.clone());
     let mitigation = one_line(&claim.mitigation);
     let race = race_tag(&mitigation);
     if race.is_none() && (category.race || is_race(category.code.as_str(), &failure_mode, &slug)) {
@@ -227,6 +261,8 @@ fn admit_claim(claim: Claim, gate: &Gate<'_>, index: Option<&AnchorIndex<'_>>) -
     let batch = batch_of(&claim, gate.window.is_some())?;
     let is_spec_gap = !claim.questions.is_empty() || failure_mode.starts_with("Spec gap:");
     let (blast, confidence) = verified_reach(gate.has_repo, claim.blast, claim.confidence);
+    let withheld = claim.fix.as_ref().and_then(|fix| replacement::problem(&fix.replacement, &replaced(file, fix, &code)));
+    let notes = notes(&claim, withheld);
     Ok(Admitted {
         role: gate.role.name.clone(),
         agent: gate.agent.clone(),
@@ -243,14 +279,14 @@ fn admit_claim(claim: Claim, gate: &Gate<'_>, index: Option<&AnchorIndex<'_>>) -
         failure_mode,
         mitigation,
         details: claim.details.map(|text| cut(text.trim(), MAX_DETAILS_CHARS)).filter(|text| !text.is_empty()),
-        notes: claim.notes.map(|text| one_line(&text)).filter(|text| !text.is_empty()),
+        notes,
         spec_quote: claim.spec_quote.map(|text| cut(text.trim(), MAX_DETAILS_CHARS)),
         questions: claim.questions.iter().map(|text| one_line(text)).collect(),
         mitigation_out_of_scope: claim.mitigation_out_of_scope,
         reversible: claim.reversible,
         race,
         rule: claim.rule,
-        fix: claim.fix.filter(|fix| fix.line_start >= 1 && fix.line_start <= fix.line_end),
+        fix: claim.fix.filter(|fix| withheld.is_none() && fix.line_start >= 1 && fix.line_start <= fix.line_end),
         batch: if is_spec_gap { None } else { batch },
         is_test: file.is_test(),
         is_sample: file.is_sample(),
@@ -261,28 +297,81 @@ fn admit_claim(claim: Claim, gate: &Gate<'_>, index: Option<&AnchorIndex<'_>>) -
 /// A claim whose prose is harmless, or none at all if it carries a secret of ours. A key of known shape that the change itself may
 /// hold is only taken out: the finding about it is worth having.
 fn harmless(claim: Claim, watch: &Watch) -> Result<Claim, DropReason> {
-    let texts = [Some(&claim.evidence), Some(&claim.failure_mode), Some(&claim.mitigation), claim.details.as_ref()];
+    // What is cited stands in the change already, and is masked.
+    let texts = [Some(&claim.failure_mode), Some(&claim.mitigation), claim.details.as_ref()];
     let more =
         [claim.notes.as_ref(), claim.slug.as_ref(), claim.spec_quote.as_ref(), claim.fix.as_ref().map(|fix| &fix.replacement)];
     if texts.into_iter().chain(more).flatten().chain(&claim.questions).any(|text| watch.leak(text).is_some()) {
         return Err(DropReason::LeakedSecret);
     }
-    Ok(Claim {
-        evidence: crate::prompt::hidden(&claim.evidence),
+    let evidence = crate::prompt::hidden(&claim.evidence);
+    // Only rules and linters have rules.
+    Ok(Claim { evidence, rule: None, ..with_harmless_prose(claim) })
+}
+
+fn with_harmless_prose(claim: Claim) -> Claim {
+    Claim {
         failure_mode: prose(&claim.failure_mode),
         mitigation: prose(&claim.mitigation),
         details: claim.details.as_deref().map(prose),
         notes: claim.notes.as_deref().map(prose),
         questions: claim.questions.iter().map(|text| prose(text)).collect(),
-        // Only rules and linters have rules.
-        rule: None,
         ..claim
-    })
+    }
+}
+
+/// A linter's name for a rule, and not a sentence in its place.
+fn is_rule_name(rule: &str) -> bool {
+    (1..=120).contains(&rule.len()) && rule.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_./:@#+".contains(&byte))
+}
+
+/// A quote in a finding about credentials shows no value that is called one.
+pub fn suspicion(category: &CategoryCode) -> Suspicion {
+    if category.as_str() == SECRETS { Suspicion::AboutSecrets } else { Suspicion::Usual }
+}
+
+/// Credentials in the code.
+const SECRETS: &str = "S3";
+
+/// The claim's prose without the keys of the code that it cites, however they look.
+fn without_keys(claim: Claim, keys: &[String]) -> Claim {
+    if keys.is_empty() {
+        return claim;
+    }
+    let keys = KnownSecrets::new(keys.iter().map(String::as_str));
+    let without = |text: &String| masked_with(text, &keys);
+    Claim {
+        failure_mode: without(&claim.failure_mode),
+        mitigation: without(&claim.mitigation),
+        details: claim.details.as_ref().map(without),
+        notes: claim.notes.as_ref().map(without),
+        questions: claim.questions.iter().map(without).collect(),
+        ..claim
+    }
+}
+
+/// What the reviewer noted, and why its fix is not offered.
+fn notes(claim: &Claim, withheld: Option<replacement::ReplacementProblem>) -> Option<String> {
+    let noted = claim.notes.as_deref().map(one_line).filter(|text| !text.is_empty());
+    let withheld = withheld.map(|problem| format!("{FIX_LEFT_OUT}{}.", problem.words()));
+    match (noted, withheld) {
+        (Some(noted), Some(withheld)) => Some(format!("{noted} {withheld}")),
+        (noted, withheld) => noted.or(withheld),
+    }
+}
+
+/// How the note begins that names why a suggested fix is not offered.
+pub const FIX_LEFT_OUT: &str = "The suggested fix is left out: ";
+
+/// The lines that a fix would replace, and those it was found by.
+fn replaced(file: &ChangedFile, fix: &Fix, code: &str) -> String {
+    let lines = file.lines().filter(|line| line.new_line.is_some_and(|at| (fix.line_start..=fix.line_end).contains(&at)));
+    lines.map(|line| line.text.as_str()).chain([code]).collect::<Vec<_>>().join("\n")
 }
 
 /// The same for what is said beside the findings.
-fn harmless_asides(report: Report, watch: &Watch) -> Report {
-    let kept = |text: &str| if watch.leak(text).is_some() { String::new() } else { prose(text) };
+fn harmless_asides(report: Report, leaks: impl Fn(&str) -> bool) -> Report {
+    let kept = |text: &str| if leaks(text) { String::new() } else { prose(text) };
     Report {
         checked_clean: report
             .checked_clean
@@ -302,7 +391,7 @@ fn harmless_asides(report: Report, watch: &Watch) -> Report {
 }
 
 fn prose(text: &str) -> String {
-    super::plain::plain(&super::leak::masked(text).0)
+    super::plain::plain(&masked(text))
 }
 
 fn symbol_at(gate: &Gate<'_>, file: &ChangedFile, line: u32) -> String {

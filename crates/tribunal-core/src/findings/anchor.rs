@@ -2,6 +2,7 @@
 //! change added or removed. The engine finds the line from the quote; a reviewer's number only breaks ties.
 
 use crate::diff::change::{ChangedFile, DiffLine, Origin};
+use crate::publish::outgoing::mask::{self, Suspicion};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::cell::OnceCell;
@@ -46,14 +47,41 @@ pub struct AnchorIndex<'a> {
     file: &'a ChangedFile,
     new: OnceCell<Vec<SideText<'a>>>,
     old: OnceCell<Vec<SideText<'a>>>,
+    masked: [OnceCell<Vec<MaskedHunk<'a>>>; 4],
 }
+
+/// One side of a hunk with its keys masked, line by line.
+struct MaskedHunk<'a> {
+    lines: Vec<(&'a DiffLine, String)>,
+    /// The keys, each with the index of its line.
+    keys: Vec<(usize, String)>,
+}
+
+impl<'a> MaskedHunk<'a> {
+    fn new(lines: &'a [DiffLine], side: Side, suspicion: Suspicion) -> Self {
+        let lines: Vec<&DiffLine> = lines.iter().filter(|line| number(line, side).is_some()).collect();
+        let text = lines.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join("\n");
+        let spans = mask::secret_spans(&text, suspicion);
+        let (mut keys, mut line, mut at) = (Vec::new(), 0, 0);
+        for span in spans {
+            line += text[at..span.start].matches('\n').count();
+            at = span.start;
+            keys.push((line, text[span].to_owned()));
+        }
+        let masked = mask::mask_as(&text, suspicion);
+        Self { lines: lines.into_iter().zip(masked.split('\n').map(str::to_owned)).collect(), keys }
+    }
+}
+
+/// Keys so many lines around a quote are looked for in what is said about it.
+const NEAR: usize = 20;
 
 /// Of cited lines that are longer together, only the evidence is kept.
 const MAX_QUOTE_BYTES: usize = 8 * 1024;
 
 impl<'a> AnchorIndex<'a> {
     pub fn new(file: &'a ChangedFile) -> Self {
-        Self { file, new: OnceCell::new(), old: OnceCell::new() }
+        Self { file, new: OnceCell::new(), old: OnceCell::new(), masked: Default::default() }
     }
 
     pub fn file(&self) -> &'a ChangedFile {
@@ -72,7 +100,69 @@ impl<'a> AnchorIndex<'a> {
         {
             outcome = self.place(&fold(&bare), hint);
         }
+        // A finding that was kept, or came from elsewhere, quotes its keys masked.
+        for suspicion in [Suspicion::Usual, Suspicion::AboutSecrets] {
+            if outcome == Err(AnchorFailure::NotInDiff) && quote.contains(" masked") {
+                outcome = self.place_masked(&quote, hint, suspicion);
+            }
+        }
         outcome
+    }
+
+    fn masked(&self, side: Side, suspicion: Suspicion) -> &[MaskedHunk<'a>] {
+        let cell = match (side, suspicion) {
+            (Side::New, Suspicion::Usual) => 0,
+            (Side::Old, Suspicion::Usual) => 1,
+            (Side::New, Suspicion::AboutSecrets) => 2,
+            (Side::Old, Suspicion::AboutSecrets) => 3,
+        };
+        self.masked[cell].get_or_init(|| self.file.hunks.iter().map(|hunk| MaskedHunk::new(&hunk.lines, side, suspicion)).collect())
+    }
+
+    /// The quote of an anchor with its keys masked, as it is kept and shown, and the keys around it. A key's first line may stand
+    /// above the quote, so the whole hunk is looked at.
+    pub fn masked_quote(&self, anchor: &Anchor, suspicion: Suspicion) -> (String, Vec<String>) {
+        let at = |line: &DiffLine| number(line, anchor.side);
+        for hunk in self.masked(anchor.side, suspicion) {
+            let Some(first) = hunk.lines.iter().position(|(line, _)| at(line) == Some(anchor.line_start)) else { continue };
+            let cited = hunk.lines[first..].iter().take_while(|(line, _)| at(line).is_some_and(|at| at <= anchor.line_end));
+            let cited: Vec<&(&DiffLine, String)> = cited.filter(|(line, _)| !fold(&line.text).is_empty()).collect();
+            let last = first + (anchor.line_end - anchor.line_start) as usize;
+            let is_near = |line: usize| line + NEAR >= first && line <= last + NEAR;
+            let keys = hunk.keys.iter().filter(|(line, _)| is_near(*line)).map(|(_, key)| key.clone()).collect();
+            // Of lines that are too long together only the evidence was kept.
+            let is_long = cited.iter().map(|(line, _)| line.text.len()).sum::<usize>() > MAX_QUOTE_BYTES;
+            let quote = match is_long {
+                true => mask::mask_as(&anchor.quote, suspicion),
+                false => cited.iter().map(|(_, masked)| masked.as_str()).collect::<Vec<_>>().join("\n"),
+            };
+            return (quote, keys);
+        }
+        (mask::mask_as(&anchor.quote, suspicion), Vec::new())
+    }
+
+    /// Where a masked quote stands in the masked text.
+    fn place_masked(&self, quote: &str, hint: Option<u32>, suspicion: Suspicion) -> Result<Anchor, AnchorFailure> {
+        let mut best: Option<(u32, Anchor)> = None;
+        for side in [Side::New, Side::Old] {
+            for hunk in self.masked(side, suspicion) {
+                let text = SideText::of(hunk.lines.iter().map(|(line, masked)| (*line, masked.as_str())));
+                for (first, last) in text.find(quote) {
+                    let lines = &text.lines[first..=last];
+                    if lines.iter().all(|line| line.origin == Origin::Context) {
+                        continue;
+                    }
+                    let distance = hint.map_or(0, |hint| hint.abs_diff(number(lines[0], side).unwrap_or_default()));
+                    if best.as_ref().is_none_or(|(nearest, _)| distance < *nearest) {
+                        best = anchor_of(lines, side, quote).map(|anchor| (distance, anchor)).or(best);
+                    }
+                }
+            }
+            if best.is_some() {
+                break;
+            }
+        }
+        best.map(|(_, anchor)| anchor).ok_or(AnchorFailure::NotInDiff)
     }
 
     fn texts(&self, side: Side) -> &[SideText<'a>] {
@@ -170,9 +260,14 @@ struct SideText<'a> {
 
 impl<'a> SideText<'a> {
     fn new(lines: &'a [DiffLine], side: Side) -> Self {
+        Self::of(lines.iter().filter(|line| number(line, side).is_some()).map(|line| (line, line.text.as_str())))
+    }
+
+    /// Lines with what is to be read in their place.
+    fn of<'t>(lines: impl Iterator<Item = (&'a DiffLine, &'t str)>) -> Self {
         let mut side_text = SideText { lines: Vec::new(), text: String::new(), starts: Vec::new() };
-        for line in lines.iter().filter(|line| number(line, side).is_some()) {
-            let folded = fold(&line.text);
+        for (line, text) in lines {
+            let folded = fold(text);
             if folded.is_empty() {
                 continue;
             }

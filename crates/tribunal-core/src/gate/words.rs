@@ -6,6 +6,7 @@ use crate::calendar::rfc3339;
 use crate::call::money::Money;
 use crate::findings::key::sha256_hex;
 use crate::ids::RunId;
+use crate::publish::markdown::inert;
 use crate::publish::visible::visible;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -60,7 +61,7 @@ pub fn comment(gate: &Gate, id: &GateId) -> String {
         "## A question for a person: {}\n\n{}\n\nTo answer, write one of these as a comment:\n\n{}\n\n\
          It counts from anybody who may write to this repository, except the author of the change and bots, until {}. Without an answer, `{}` holds.\n",
         gate.name,
-        visible(&gate.question),
+        inert(&gate.question),
         answers.join("\n"),
         rfc3339(gate.until),
         gate.name.otherwise()

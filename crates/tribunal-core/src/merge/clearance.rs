@@ -4,6 +4,7 @@
 use super::conditions::{Condition, Conditions};
 use super::facts::Facts;
 use crate::ids::{RunId, Sha};
+use crate::publish::outgoing::Outgoing;
 use crate::pull::facts::{MergeMethod, MergeOrder};
 use serde::{Deserialize, Serialize};
 
@@ -50,7 +51,7 @@ impl Clearance {
 
     /// What a forge is asked to do. The head guards it; the words of the commit are what the repository's settings make them.
     pub fn order(&self) -> MergeOrder {
-        MergeOrder { head: self.head.clone(), method: self.method, title: String::new(), message: String::new() }
+        MergeOrder { head: self.head.clone(), method: self.method, title: Outgoing::default(), message: Outgoing::default() }
     }
 
     /// Asked again right before the merge, with everything read anew: whatever is not as it was takes the right back.

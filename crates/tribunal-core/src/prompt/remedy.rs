@@ -5,6 +5,7 @@ use super::RunWords;
 use crate::feedback::fixable::Fixable;
 use crate::feedback::item::Voice;
 use crate::ids::RepoPath;
+use crate::publish::outgoing::forged::without_marks;
 use crate::remedy::assess::Assessment;
 
 /// Lines above and below the place of an item.
@@ -24,7 +25,11 @@ pub struct Shown<'a> {
 
 /// Items with their code.
 pub fn items(words: &RunWords, title: &str, shown: &[Shown<'_>]) -> String {
-    let mut text = format!("Canary word of this run: {}\n\nThe pull request's title:\n{}\n", words.canary, words.quote(title));
+    let mut text = format!(
+        "Canary word of this run: {}\n\nThe pull request's title:\n{}\n",
+        words.canary,
+        words.quote(&without_marks(title))
+    );
     for entry in shown {
         text.push_str(&item(words, entry));
     }
@@ -42,7 +47,8 @@ fn item(words: &RunWords, shown: &Shown<'_>) -> String {
     };
     let weight = item.priority.map_or_else(String::new, |priority| format!(", weighed {priority} by its author"));
     let body: String = item.body.chars().take(MAX_BODY).collect();
-    let mut text = format!("\n# Item `{}`\n\nFrom {voice}{weight}. What it says:\n{}\n", item.id, words.quote(&body));
+    let mut text =
+        format!("\n# Item `{}`\n\nFrom {voice}{weight}. What it says:\n{}\n", item.id, words.quote(&without_marks(&body)));
     if let (Some(path), Some(code)) = (&item.path, code) {
         text.push_str(&format!("\n`{path}` as it is now:\n{}\n", words.quote(&excerpt(code, item.line))));
     }

@@ -5,6 +5,7 @@
 use super::claim::{Claim, ClaimRank, Clocks, LEASE, rank, removable};
 use super::marker::{Mark, seal};
 use super::memory::Memory;
+use super::outgoing::Outgoing;
 use super::reconcile::{Desired, Observed, Plan, Stop, View, Write, closing, plan};
 use super::sticky::claim_text;
 use crate::combine::verdict::Outcome;
@@ -241,7 +242,7 @@ impl Attempt {
             Some(_) => format!("> ⏳ Tribunal is posting what is new in `{}`.", document.head.short()),
             None => claim_text(document, desired.capabilities.body_limit),
         };
-        let body = format!("{text}\n\n{}", seal(&mark, desired.case_id, desired.key));
+        let body = Outgoing::sealed(&text, seal(&mark, desired.case_id, desired.key));
         Turn::Write { writes: vec![Write::Claim { body }], last: false }
     }
 

@@ -1,7 +1,10 @@
 //! The body of an inline comment (PR-90 to PR-93), as it would be published.
 
 use super::markdown::{fenced, inert};
+use super::marker::note;
+use super::outgoing::{HiddenLine, Outgoing};
 use crate::combine::finding::Finding;
+use crate::findings::admit::FIX_LEFT_OUT;
 use crate::findings::anchor::Side;
 use crate::findings::scale::{Justification, Priority};
 use crate::pull::capability::{Capabilities, Capability};
@@ -16,7 +19,7 @@ pub struct InlineComment {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start_line: Option<u32>,
     pub side: &'static str,
-    pub body: String,
+    pub body: Outgoing,
 }
 
 /// How a forge writes a suggestion.
@@ -52,11 +55,12 @@ fn inline_comment(finding: &Finding) -> InlineComment {
             Side::New => "RIGHT",
             Side::Old => "LEFT",
         },
-        body: inline_body(finding, Dialect::GitHub),
+        body: inline_body(finding, Dialect::GitHub, None),
     }
 }
 
-pub fn inline_body(finding: &Finding, dialect: Dialect) -> String {
+/// The comment, with our mark in its last line if there is one.
+pub fn inline_body(finding: &Finding, dialect: Dialect, mark: Option<HiddenLine>) -> Outgoing {
     let colour = match finding.p_code {
         Priority::P0 => "red",
         Priority::P1 => "orange",
@@ -68,10 +72,12 @@ pub fn inline_body(finding: &Finding, dialect: Dialect) -> String {
     if let Some(fix) = suggestion(finding, dialect) {
         body.push_str(&format!("{fix}\n\n"));
     }
+    if let Some(reason) = fix_left_out(finding) {
+        body.push_str(&format!("{}\n\n", inert(reason)));
+    }
     body.push_str(&proof(finding));
-    body.push_str(&format!("<!-- pr-review:finding-id={} -->\n", finding.id));
-    body.push_str(&format!("<!-- pr-review:justification={} -->\n", finding.justification.word()));
-    body
+    let own = [note("finding-id", &finding.id.to_string()), note("justification", finding.justification.word())];
+    Outgoing::marked(&[], &body, &own.into_iter().chain(mark).collect::<Vec<_>>())
 }
 
 /// The same without a line under it, for the summary.
@@ -120,6 +126,12 @@ fn facts(finding: &Finding) -> String {
         parts.push(format!("{} reviewers agree", agents.len()));
     }
     parts.join(" · ")
+}
+
+/// Why a fix that the reviewer proposed is not shown.
+fn fix_left_out(finding: &Finding) -> Option<&str> {
+    let notes = finding.notes.as_deref()?;
+    notes.find(FIX_LEFT_OUT).map(|at| &notes[at..])
 }
 
 /// A suggestion block replaces exactly the anchored lines, so it is offered only when the fix does too.

@@ -1,12 +1,17 @@
 //! Text from a change is data (design rule 6): before it stands in Markdown of ours it is made harmless.
 
+use super::visible::{visible, visible_line};
+
+/// Ends what a forge would take for a name, a number or an address, and is not seen.
+pub(super) const JOINER: &str = "\u{2060}";
+
 /// Makes a line of foreign text safe in running Markdown: no HTML, no mention, no link to an issue, no link, no image, no code
 /// fence, no slash command at the start.
 ///
 /// Code between backticks keeps its characters only where every reader of Markdown sees code: a run of backticks is closed by the
 /// next run of the same length, and by nothing else. All other backticks are escaped.
 pub fn inert(text: &str) -> String {
-    let text = text.replace(['\n', '\r'], " ");
+    let text = shown_line(&text.replace(['\n', '\r'], " "));
     let mut out = String::with_capacity(text.len() + 8);
     let mut rest = text.as_str();
     let mut previous = ' ';
@@ -22,7 +27,7 @@ pub fn inert(text: &str) -> String {
                 run
             }
             _ => {
-                push_inert(&mut out, c, previous);
+                push_inert(&mut out, c, previous, rest[c.len_utf8()..].chars().next());
                 c.len_utf8()
             }
         };
@@ -30,13 +35,31 @@ pub fn inert(text: &str) -> String {
         rest = &rest[length..];
     }
     if out.starts_with('/') {
-        out.insert(0, '\u{2060}');
+        out.insert_str(0, JOINER);
     }
-    out.replace("://", ":\u{2060}//")
+    without_addresses(&out)
+}
+
+/// Everything visible but the joiner, which may be there from an earlier time.
+fn shown_line(text: &str) -> String {
+    text.split(JOINER).map(visible_line).collect::<Vec<_>>().join(JOINER)
+}
+
+/// What a forge makes a link of without being asked.
+fn without_addresses(text: &str) -> String {
+    let text = text.replace("://", &format!(":{JOINER}//"));
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text.as_str();
+    while let Some(at) = rest.to_ascii_lowercase().find("www.") {
+        out.push_str(&rest[..at + 3]);
+        out.push_str(JOINER);
+        rest = &rest[at + 3..];
+    }
+    out + rest
 }
 
 /// One character outside of code.
-fn push_inert(out: &mut String, c: char, previous: char) {
+fn push_inert(out: &mut String, c: char, previous: char, next: Option<char>) {
     match c {
         // A backslash would take away the meaning of ours, or of the backtick behind it.
         '\\' => out.push_str("\\\\"),
@@ -47,8 +70,19 @@ fn push_inert(out: &mut String, c: char, previous: char) {
         '[' | ']' | '*' | '|' | '~' => out.extend(['\\', c]),
         // Inside a word it is part of a name, not emphasis.
         '_' if !previous.is_alphanumeric() => out.extend(['\\', c]),
-        // A zero-width joiner ends what a forge would take for a name or a number.
-        '@' | '#' if !previous.is_alphanumeric() => out.extend([c, '\u{2060}']),
+        '@' | '#' if !previous.is_alphanumeric() => {
+            out.push(c);
+            out.push_str(JOINER);
+        }
+        // `owner/project#12`, GitLab's `!12`, GitHub's `GH-12`.
+        '#' | '!' if next.is_some_and(|next| next.is_ascii_digit()) => {
+            out.push(c);
+            out.push_str(JOINER);
+        }
+        '-' if (out.ends_with("GH") || out.ends_with("gh")) && next.is_some_and(|next| next.is_ascii_digit()) => {
+            out.push(c);
+            out.push_str(JOINER);
+        }
         _ => out.push(c),
     }
 }
@@ -79,13 +113,15 @@ fn longest_run(text: &str) -> usize {
 
 /// A fenced block whose fence is longer than any run of backticks inside.
 pub fn fenced(language: &str, text: &str) -> String {
-    let fence = "`".repeat(3.max(longest_run(text) + 1));
+    let text: Vec<String> = text.split(JOINER).map(visible).collect();
+    let text = text.join(JOINER);
+    let fence = "`".repeat(3.max(longest_run(&text) + 1));
     format!("{fence}{language}\n{text}\n{fence}")
 }
 
 /// Code type for a path or a name, whatever it holds.
 pub fn code(text: &str) -> String {
-    let text = text.replace(['\n', '\r'], " ");
+    let text = shown_line(&text.replace(['\n', '\r'], " "));
     let fence = "`".repeat(longest_run(&text) + 1);
     // The blanks are no part of the code; without them a backtick at an end would lengthen the fence.
     if text.contains('`') { format!("{fence} {text} {fence}") } else { format!("`{text}`") }

@@ -8,6 +8,7 @@
 //! A mark of our account whose seal does not open (the key was lost, or never shared between machines) still shows *where* a comment
 //! of ours is, so that nothing is said twice. It never decides anything: what it claims to have been reviewed is reviewed again.
 
+use super::outgoing::HiddenLine;
 use super::verdict::Sitting;
 use crate::combine::verdict::Verdict;
 use crate::findings::about::About;
@@ -154,10 +155,20 @@ fn hasher(key: &[u8]) -> Hmac<Sha256> {
 }
 
 /// The line for the end of a body.
-pub fn seal(mark: &Mark, case_id: &str, key: &MarkerKey) -> String {
+pub fn seal(mark: &Mark, case_id: &str, key: &MarkerKey) -> HiddenLine {
     let payload = URL_SAFE_NO_PAD.encode(serde_json::to_vec(mark).unwrap_or_default());
     let proof = URL_SAFE_NO_PAD.encode(mac(&key.0, &[case_id.as_bytes(), payload.as_bytes()]));
-    format!("{OPENING}{payload}.{proof}{CLOSING}")
+    HiddenLine::new(format!("{OPENING}{payload}.{proof}{CLOSING}"))
+}
+
+/// A hidden line that other tools read: `<!-- pr-review:name=value -->`. The value is a word of ours.
+pub fn note(name: &'static str, value: &str) -> HiddenLine {
+    let value: String = value.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_' | '.')).collect();
+    HiddenLine::new(if value.is_empty() {
+        format!("<!-- pr-review:{name} -->")
+    } else {
+        format!("<!-- pr-review:{name}={value} -->")
+    })
 }
 
 /// The mark of a body, if its last line is one. Who wrote the body is the caller's to check.

@@ -1,6 +1,7 @@
 //! What the sticky carries for the next review, so that it can go on where no ledger is: on another machine, in a fresh CI job, after
 //! a lost disk (CF-8). Compressed, hidden, and proved by the hash in the sticky's sealed mark.
 
+use super::outgoing::{HiddenLine, masked_texts};
 use crate::combine::identity::IdBook;
 use crate::findings::key::sha256_hex;
 use crate::ids::{FindingId, FindingKey};
@@ -63,9 +64,10 @@ impl Memory {
 
     /// The hidden line and its hash; nothing when it would not fit.
     pub fn pack(&self, room: usize) -> Option<Packed> {
-        let json = serde_json::to_vec(self).ok()?;
+        // Whoever unpacks it reads it, so it is filtered as what is shown.
+        let json = serde_json::to_vec(&masked_texts(self)).ok()?;
         let line = format!("{OPENING}{}{CLOSING}", STANDARD_NO_PAD.encode(miniz_oxide::deflate::compress_to_vec(&json, 8)));
-        (line.len() <= room).then(|| Packed { hash: sha256_hex(line.as_bytes()), line })
+        (line.len() <= room).then(|| Packed { hash: sha256_hex(line.as_bytes()), line: HiddenLine::new(line) })
     }
 
     /// Reads it back out of a sticky whose mark named this hash.
@@ -79,6 +81,6 @@ impl Memory {
 }
 
 pub struct Packed {
-    pub line: String,
+    pub line: HiddenLine,
     pub hash: String,
 }

@@ -135,7 +135,7 @@ impl Paper {
                     id: review_id.clone(),
                     author: account("bot"),
                     state: ReviewState::Commented,
-                    body: review.body,
+                    body: review.body.to_string(),
                     commit: Some(review.commit),
                     submitted_at: String::new(),
                     url: String::new(),
@@ -155,7 +155,7 @@ impl Paper {
                 let check = Check {
                     name: status.context,
                     state: status.state,
-                    description: status.description,
+                    description: status.description.to_string(),
                     url: String::new(),
                     run: None,
                 };
@@ -164,7 +164,7 @@ impl Paper {
             Write::CheckRun { .. } => panic!("no app here"),
             Write::EditSticky { id, body } => {
                 let edited = self.observed.comments.iter_mut().find(|comment| comment.id == id);
-                edited.into_iter().for_each(|comment| comment.body.clone_from(&body));
+                edited.into_iter().for_each(|comment| comment.body = body.to_string());
             }
         }
         None

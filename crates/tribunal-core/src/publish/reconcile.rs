@@ -12,8 +12,9 @@ use super::drafts::Drafts;
 use super::inline::{Dialect, inline_body};
 use super::marker::{Mark, MarkerKey, ReadMark, Seal, read, seal};
 use super::memory::Memory;
+use super::outgoing::Outgoing;
 use super::status::{check_run, stands, status};
-use super::sticky::{Links, is_intact, sticky_for, was_sticky};
+use super::sticky::{Links, is_intact, sticky_for, sticky_text, was_sticky};
 use super::threads::{OwnThread, own};
 use crate::combine::finding::Finding;
 use crate::findings::about::About;
@@ -73,7 +74,7 @@ pub enum Write {
     },
     /// A comment that says who is going to post; it becomes the summary where there is none.
     Claim {
-        body: String,
+        body: Outgoing,
     },
     /// A claim that is over.
     Withdraw {
@@ -85,7 +86,7 @@ pub enum Write {
     },
     Answer {
         thread: Thread,
-        body: String,
+        body: Outgoing,
     },
     Resolve {
         thread: Thread,
@@ -103,7 +104,7 @@ pub enum Write {
     },
     EditSticky {
         id: String,
-        body: String,
+        body: Outgoing,
     },
     DeleteSticky {
         id: String,
@@ -217,7 +218,7 @@ pub struct Plan {
     pub makes_sticky: bool,
     pub status: Vec<Write>,
     /// The summary's new text, unless it stands.
-    pub sticky: Option<String>,
+    pub sticky: Option<Outgoing>,
 }
 
 impl Plan {
@@ -265,7 +266,7 @@ pub fn plan(
         review: missing_comments(desired, kept, &posted, summary),
         answers: kept.iter().flat_map(|thread| answers(desired, thread)).collect(),
         makes_sticky: view.sticky.is_none(),
-        status: status_writes(desired, observed, &body),
+        status: status_writes(desired, observed, &sticky_text(desired.document, &links, desired.capabilities.body_limit)),
         sticky: (!stands).then_some(body),
     }
 }
@@ -291,7 +292,7 @@ pub fn assume_written(observed: &mut Observed, write: &Write, me: &Account) -> O
     match write {
         Write::Claim { body } => {
             let id = "to be posted".to_owned();
-            let (author, body, empty) = (me.clone(), body.clone(), String::new);
+            let (author, body, empty) = (me.clone(), body.to_string(), String::new);
             let comment = Comment { id: id.clone(), author, body, created_at: empty(), updated_at: empty(), url: empty() };
             observed.comments.push(comment);
             return Some(id);
@@ -308,7 +309,7 @@ fn assume_review(observed: &mut Observed, review: &NewReview, me: &Account) {
         let first = ThreadComment {
             id: id.clone(),
             author: me.clone(),
-            body: comment.body.clone(),
+            body: comment.body.to_string(),
             created_at: String::new(),
             url: String::new(),
             review: None,
@@ -349,7 +350,7 @@ fn missing_comments(
         let can_range = desired.capabilities.can(Capability::MultiLine);
         findings.push(finding.id);
         comments.push(NewComment {
-            body: format!("{}{}", inline_body(finding, dialect), seal(&mark, desired.case_id, desired.key)),
+            body: inline_body(finding, dialect, Some(seal(&mark, desired.case_id, desired.key))),
             path: spot.path,
             old_path: spot.old_path,
             side: spot.side,
@@ -364,10 +365,8 @@ fn missing_comments(
     let (head, run) = (document.head.clone(), document.receipt.run.clone());
     let mark = Mark::Review { head, run, findings: keys, summary: summary.map(str::to_owned) };
     let (count, noun) = (comments.len(), if comments.len() == 1 { "finding" } else { "findings" });
-    let body = format!(
-        "Tribunal left {count} {noun} on the lines they speak of; the summary comment holds the whole review.\n\n{}",
-        seal(&mark, desired.case_id, desired.key)
-    );
+    let words = format!("Tribunal left {count} {noun} on the lines they speak of; the summary comment holds the whole review.");
+    let body = Outgoing::sealed(&words, seal(&mark, desired.case_id, desired.key));
     let review = NewReview { commit: document.head.clone(), event: ReviewEvent::Comment, body, comments };
     Some(Write::Review { review, findings })
 }
@@ -388,7 +387,7 @@ fn answers(desired: &Desired<'_>, own: &OwnThread<'_>) -> Vec<Write> {
     let mut writes = Vec::new();
     if let Some((says, words)) = answer.says {
         let mark = Mark::Answer { id: own.id, says, head: desired.document.head.clone() };
-        let body = format!("{words}\n\n{}", seal(&mark, desired.case_id, desired.key));
+        let body = Outgoing::sealed(&words, seal(&mark, desired.case_id, desired.key));
         writes.push(Write::Answer { thread: thread(), body });
     }
     match answer.resolve.filter(|_| desired.capabilities.can(Capability::Resolve)) {

@@ -67,7 +67,7 @@ mod tests {
     use crate::pull::talk::NewStatus;
 
     fn status() -> Write {
-        let status = NewStatus { context: "c".into(), state: CheckState::Success, description: String::new(), url: None };
+        let status = NewStatus { context: "c".into(), state: CheckState::Success, description: "".into(), url: None };
         Write::Status { sha: "1111111".into(), status }
     }
 

@@ -1,5 +1,6 @@
 //! The commit status: the one thing that branch protection should read (CF-2). It passes only with a whole review behind it.
 
+use super::outgoing::Outgoing;
 use super::summary;
 use crate::combine::verdict::Outcome;
 use crate::findings::scale::Priority;
@@ -17,28 +18,33 @@ pub fn status(document: &Document) -> NewStatus {
     NewStatus {
         context: CONTEXT.into(),
         state: state(document),
-        description: shortened(&summary::plain(document), MAX_DESCRIPTION),
+        description: Outgoing::shortened(&summary::plain(document), MAX_DESCRIPTION),
         url: document.pull.as_ref().map(|pull| pull.url.clone()).filter(|url| !url.is_empty()),
     }
 }
 
 /// Does a commit say it already?
 pub fn stands(wanted: &NewStatus, checks: &[Check]) -> bool {
-    checks
-        .iter()
-        .any(|check| check.name == wanted.context && check.state == wanted.state && check.description == wanted.description)
+    checks.iter().any(|check| {
+        check.name == wanted.context && check.state == wanted.state && wanted.description == check.description.as_str()
+    })
 }
 
 /// Nothing was reviewed, and that is not green.
 pub fn not_run(reason: &str) -> NewStatus {
-    let description = shortened(&format!("Not reviewed: {reason}"), MAX_DESCRIPTION);
+    let description = Outgoing::shortened(&format!("Not reviewed: {reason}"), MAX_DESCRIPTION);
     NewStatus { context: CONTEXT.into(), state: CheckState::Error, description, url: None }
 }
 
 /// Reviewed, and left to a person: that is not green, whatever a single review of it said.
 pub fn left_to_a_person(items: usize) -> NewStatus {
     let what = if items == 1 { "1 item remains".to_owned() } else { format!("{items} items remain") };
-    NewStatus { context: CONTEXT.into(), state: CheckState::Failure, description: format!("Needs a person: {what}"), url: None }
+    NewStatus {
+        context: CONTEXT.into(),
+        state: CheckState::Failure,
+        description: format!("Needs a person: {what}").into(),
+        url: None,
+    }
 }
 
 fn state(document: &Document) -> CheckState {
@@ -60,29 +66,17 @@ pub fn check_run(document: &Document, summary: &str) -> NewCheckRun {
             Priority::P1 => AnnotationLevel::Warning,
             Priority::P2 | Priority::P3 | Priority::Q => AnnotationLevel::Notice,
         },
-        title: format!("{} {} {}", finding.id, finding.p_code, finding.slug),
+        title: format!("{} {} {}", finding.id, finding.p_code, finding.slug).into(),
         message: match finding.mitigation.as_str() {
-            "" => finding.failure_mode.clone(),
-            mitigation => format!("{}\n{mitigation}", finding.failure_mode),
+            "" => finding.failure_mode.as_str().into(),
+            mitigation => format!("{}\n{mitigation}", finding.failure_mode).into(),
         },
     });
     NewCheckRun {
         name: CONTEXT.into(),
         state: state(document),
-        title: shortened(&summary::plain(document), MAX_DESCRIPTION),
-        summary: shortened(summary, MAX_SUMMARY),
+        title: Outgoing::shortened(&summary::plain(document), MAX_DESCRIPTION),
+        summary: Outgoing::shortened(summary, MAX_SUMMARY),
         annotations: annotations.collect(),
     }
-}
-
-/// At most so many bytes, cut between characters.
-fn shortened(text: &str, limit: usize) -> String {
-    if text.len() <= limit {
-        return text.to_owned();
-    }
-    let mut end = limit - '…'.len_utf8();
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    format!("{}…", &text[..end])
 }

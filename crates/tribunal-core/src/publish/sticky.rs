@@ -1,8 +1,9 @@
 //! The sticky summary comment (PR-85 to PR-89), as it would be published.
 
 use super::markdown::{code, fenced, inert};
-use super::marker::Mark;
+use super::marker::{Mark, note};
 use super::memory::Memory;
+use super::outgoing::{HiddenLine, Outgoing, filtered};
 use crate::combine::finding::Finding;
 use crate::combine::verdict::Verdict;
 use crate::findings::key::sha256_hex;
@@ -25,8 +26,9 @@ pub struct Links {
 }
 
 /// The body as `--format markdown` shows it: nobody has posted anything yet.
-pub fn sticky(document: &Document) -> String {
-    parts(document, &Links::default(), usize::MAX).into_iter().map(|part| part.text).collect::<Vec<_>>().join("\n\n") + "\n"
+pub fn sticky(document: &Document) -> Outgoing {
+    let text = parts(document, &Links::default(), usize::MAX).into_iter().map(|part| part.text).collect::<Vec<_>>().join("\n\n");
+    Outgoing::marked(&header(document), &(text + "\n"), &[])
 }
 
 /// The first line of every summary.
@@ -38,30 +40,42 @@ pub fn sticky_for(
     names: &BTreeMap<FindingKey, FindingId>,
     links: &Links,
     limit: usize,
-    seal: impl Fn(&Mark) -> String,
-) -> String {
+    seal: impl Fn(&Mark) -> HiddenLine,
+) -> Outgoing {
     let mark = |memory: Option<String>, text: String| {
         seal(&Mark::Sticky { head: document.head.clone(), run: document.receipt.run.clone(), memory, text: Some(text) })
     };
+    let header = header(document);
+    let head = header.iter().map(|line| &**line).collect::<Vec<_>>().join("\n");
     // A mark with two hashes is as long as any mark gets.
-    let room = limit.saturating_sub(mark(Some("0".repeat(64)), "0".repeat(64)).len() + 8);
+    let room = limit.saturating_sub(mark(Some("0".repeat(64)), "0".repeat(64)).len() + head.len() + 10);
     let text = fitted(document, links, room);
-    let hash = text_hash(&text);
+    let hash = text_hash(&format!("{head}\n\n{text}"));
     let memory = Memory { unplaced: links.unplaced.clone(), ..Memory::of(document, names.clone()) };
-    match memory.pack(room.saturating_sub(text.len())) {
-        Some(packed) => format!("{text}\n\n{}\n{}\n", packed.line, mark(Some(packed.hash), hash)),
-        None => format!("{text}\n\n{}\n", mark(None, hash)),
-    }
+    let tail = match memory.pack(room.saturating_sub(text.len())) {
+        Some(packed) => vec![packed.line, mark(Some(packed.hash), hash)],
+        None => vec![mark(None, hash)],
+    };
+    Outgoing::marked(&header, &format!("{text}\n\n"), &tail)
+}
+
+/// What stands in it for people, without anything hidden: the summary of a check run.
+pub fn sticky_text(document: &Document, links: &Links, limit: usize) -> String {
+    fitted(document, links, limit)
+}
+
+/// PR-85: what other tools look for.
+fn header(document: &Document) -> [HiddenLine; 4] {
+    let status = document.tier.wording().split_once(' ').map_or("", |(_, words)| words);
+    [note("sticky", ""), note("sha", document.head.as_str()), note("version", "2"), note("status", status)]
 }
 
 /// What a claim says while the review is being posted: the summary as far as it is known, without anything that a reader could take
 /// for a finished one. Subscribers are notified of this text; the summary takes its place.
 pub fn claim_text(document: &Document, limit: usize) -> String {
     let room = limit.saturating_sub(1_000);
-    let text = fitted(document, &Links::default(), room);
-    // The hidden lines name a head as reviewed, which is not so yet.
-    let shown: Vec<&str> = text.lines().skip_while(|line| line.starts_with("<!-- pr-review:") || line.is_empty()).collect();
-    format!("> ⏳ Tribunal is posting this review.\n\n{}", shown.join("\n"))
+    // Without the hidden lines: they name a head as reviewed, which is not so yet.
+    format!("> ⏳ Tribunal is posting this review.\n\n{}", fitted(document, &Links::default(), room))
 }
 
 /// Is the text of a summary what its mark says? A mark of an earlier release does not say, and then it is. Exactly two lines are no
@@ -102,12 +116,13 @@ impl Part {
     }
 }
 
-/// As much as fits. First whole sections go, the least needed first; then the list is cut, and says so.
+/// As much as fits, filtered. First whole sections go, the least needed first; then the list is cut, and says so.
 fn fitted(document: &Document, links: &Links, room: usize) -> String {
     let join = |parts: &[Part]| parts.iter().map(|part| part.text.as_str()).collect::<Vec<_>>().join("\n\n");
     let mut listed = usize::MAX;
     loop {
         let mut kept = parts(document, links, listed);
+        kept.iter_mut().for_each(|part| part.text = filtered(&part.text));
         loop {
             let text = join(&kept);
             if text.len() <= room {
@@ -119,18 +134,13 @@ fn fitted(document: &Document, links: &Links, room: usize) -> String {
         listed = listed.min(document.findings.len()) / 2;
         if listed == 0 {
             // Not even the bare frame fits: the line that says what came out is worth more than none.
-            return document.summary_line.clone();
+            return filtered(&document.summary_line);
         }
     }
 }
 
 fn parts(document: &Document, links: &Links, listed: usize) -> Vec<Part> {
-    let status = document.tier.wording().split_once(' ').map_or("", |(_, words)| words);
-    let mut parts = vec![Part::must(format!(
-        "{FIRST_LINE}\n<!-- pr-review:sha={} -->\n<!-- pr-review:version=2 -->\n<!-- pr-review:status={status} -->",
-        document.head
-    ))];
-    parts.push(Part::must("> 🤖 Automated review by Tribunal. People decide.".to_owned()));
+    let mut parts = vec![Part::must("> 🤖 Automated review by Tribunal. People decide.".to_owned())];
     parts.extend(document.notices.iter().map(|notice| Part::must(format!("> {}", inert(notice)))));
     parts.push(Part::must(document.summary_line.clone()));
     let open: Vec<&Finding> = document.findings.iter().filter(|finding| finding.dismissed.is_none()).collect();
@@ -471,7 +481,7 @@ pub fn markdown(document: &Document) -> String {
     if !document.receipt.is_of_a_review() {
         return nothing_to_publish(document);
     }
-    let mut text = sticky(document);
+    let mut text = sticky(document).into_string();
     for comment in super::inline::inline_comments(&document.findings) {
         text.push_str(&format!("\n<!-- inline: {}:{} -->\n\n{}", comment.path.replace("--", "- -"), comment.line, comment.body));
     }

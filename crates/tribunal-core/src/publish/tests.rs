@@ -78,7 +78,7 @@ pub fn play(last: Option<LastKnown>, failing: Option<&str>, prior: Vec<PriorStat
             window: None,
             has_repo: true,
             spec: None,
-            watch: None,
+            author: crate::findings::admit::Author::Rules,
         };
         let answer = if failing == Some(seat.role.as_str()) {
             SeatAnswer::troubled(SeatState::Failed { reason: "it printed nothing".into() }, Spend::default())
@@ -106,14 +106,14 @@ fn the_sticky_comment_reads_like_this() {
 /// PR-91, PR-92, PR-93, PR-135: the body of an inline comment; foreign text is inert, the fix is a suggestion.
 #[test]
 fn an_inline_comment_reads_like_this() {
-    insta::assert_snapshot!(inline_body(&first().findings[0], Dialect::GitHub));
+    insta::assert_snapshot!(inline_body(&first().findings[0], Dialect::GitHub, None));
 }
 
 /// PR-92: reversible, not reversible, or left out when unclear.
 #[test]
 fn reversibility_is_said_only_when_known() {
     let finding = first().findings[0].clone();
-    let with = |reversible| inline_body(&Finding { reversible, ..finding.clone() }, Dialect::GitHub);
+    let with = |reversible| inline_body(&Finding { reversible, ..finding.clone() }, Dialect::GitHub, None);
     assert!(with(Some(true)).contains("· reversible ·"));
     assert!(with(Some(false)).contains("· not reversible ·"));
     assert!(!with(None).contains("reversible"));

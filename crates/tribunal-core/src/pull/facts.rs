@@ -2,6 +2,7 @@
 
 use super::told::Told;
 use crate::ids::Sha;
+use crate::publish::outgoing::Outgoing;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -248,6 +249,6 @@ pub struct RequiredChecks {
 pub struct MergeOrder {
     pub head: Sha,
     pub method: MergeMethod,
-    pub title: String,
-    pub message: String,
+    pub title: Outgoing,
+    pub message: Outgoing,
 }

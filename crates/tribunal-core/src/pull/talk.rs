@@ -3,6 +3,7 @@
 use super::facts::{Account, CheckState};
 use crate::findings::anchor::Side;
 use crate::ids::Sha;
+use crate::publish::outgoing::Outgoing;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -95,7 +96,7 @@ pub struct NewReview {
     /// The head that was read; never another one (CF-16).
     pub commit: Sha,
     pub event: ReviewEvent,
-    pub body: String,
+    pub body: Outgoing,
     pub comments: Vec<NewComment>,
 }
 
@@ -118,7 +119,7 @@ pub struct NewComment {
     pub line: u32,
     /// The first line, when there is more than one.
     pub start_line: Option<u32>,
-    pub body: String,
+    pub body: Outgoing,
 }
 
 /// What was submitted.
@@ -136,7 +137,7 @@ pub struct NewStatus {
     pub context: String,
     pub state: CheckState,
     /// At most 140 characters: GitHub refuses more.
-    pub description: String,
+    pub description: Outgoing,
     pub url: Option<String>,
 }
 
@@ -145,8 +146,8 @@ pub struct NewStatus {
 pub struct NewCheckRun {
     pub name: String,
     pub state: CheckState,
-    pub title: String,
-    pub summary: String,
+    pub title: Outgoing,
+    pub summary: Outgoing,
     pub annotations: Vec<Annotation>,
 }
 
@@ -156,8 +157,8 @@ pub struct Annotation {
     pub start_line: u32,
     pub end_line: u32,
     pub level: AnnotationLevel,
-    pub title: String,
-    pub message: String,
+    pub title: Outgoing,
+    pub message: Outgoing,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -194,15 +195,15 @@ pub struct Reaction {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewIssue {
-    pub title: String,
-    pub body: String,
-    pub labels: Vec<String>,
+    pub title: Outgoing,
+    pub body: Outgoing,
+    pub labels: Vec<Outgoing>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewPull {
-    pub title: String,
-    pub body: String,
+    pub title: Outgoing,
+    pub body: Outgoing,
     pub head_branch: String,
     pub base_branch: String,
     pub draft: bool,

@@ -130,7 +130,7 @@ pub fn defer_issue(item: &Fixable, number: u64, url: &str, rationale: &str, prop
         address(url),
         address(&item.url),
     );
-    NewIssue { title: title_of(item), body, labels: vec!["deferred".to_owned()] }
+    NewIssue { title: title_of(item).into(), body: body.into(), labels: vec!["deferred".into()] }
 }
 
 /// The first thing that it says, as a heading.

@@ -335,11 +335,11 @@ fn home(world: &mut World, pass: &Pass) -> Result<Input, Fault> {
     for item in pass.leaders() {
         let Some(assessment) = pass.assessment(&item.id).filter(|said| said.decision == Decision::Defer) else { continue };
         let issue = defer_issue(item, 7, &item.url, &assessment.rationale, &assessment.notes);
-        let number = match world.forge.issues.iter().position(|title| *title == issue.title) {
+        let number = match world.forge.issues.iter().position(|title| issue.title == title.as_str()) {
             Some(at) => at,
             None => {
                 writes(world)?;
-                world.forge.issues.push(issue.title);
+                world.forge.issues.push(issue.title.into_string());
                 arrives(world)?;
                 world.forge.issues.len() - 1
             }

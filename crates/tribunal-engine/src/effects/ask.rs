@@ -21,6 +21,7 @@ use tribunal_core::findings::leak::Leak;
 use tribunal_core::ids::{AgentName, RunId};
 use tribunal_core::policy::config::Policy;
 use tribunal_core::procedure::review::Spend;
+use tribunal_core::publish::outgoing::{masked, masked_json};
 use tribunal_core::report::receipt::{Cost, SeatState};
 use tribunal_store::{CallRow, Spending, StoreError};
 
@@ -130,7 +131,7 @@ impl Agents {
                 (Err(SeatState::from_fault(&fault)), usage, cost)
             }
         };
-        let kept = said.as_ref().ok().map(|text| Kept { text: text.clone(), usage, cost });
+        let kept = said.as_ref().ok().map(|text| Kept { text: stored(text), usage, cost });
         let kept = kept.and_then(|kept| serde_json::to_string(&kept).ok());
         let tokens = i64::try_from(usage.total_input() + usage.output).unwrap_or(i64::MAX);
         self.ledger().settle(&row.key, micros(cost), tokens, kept.as_deref()).await?;
@@ -154,6 +155,14 @@ impl Agents {
     }
 }
 
+/// A text as the ledger keeps it: without secrets. JSON stays JSON.
+fn stored(text: &str) -> String {
+    match serde_json::from_str::<serde_json::Value>(text) {
+        Ok(value) => masked_json(value).to_string(),
+        Err(_) => masked(text),
+    }
+}
+
 /// A call as the ledger keeps it.
 fn row(slot: &Slot<'_>, asked: &str, ask: &Ask, keep: bool) -> CallRow {
     let now = now();
@@ -166,7 +175,7 @@ fn row(slot: &Slot<'_>, asked: &str, ask: &Ask, keep: bool) -> CallRow {
         slot: slot.name.clone(),
         agent: slot.agent.0.clone(),
         question_hash: sha256_hex(asked.as_bytes()),
-        question: keep.then(|| asked.to_owned()),
+        question: keep.then(|| stored(asked)),
         reserved: ask.cost.map_or(0, |cost| i64::try_from(cost.micros).unwrap_or(i64::MAX)),
         tokens: i64::try_from(ask.tokens).unwrap_or(i64::MAX),
     }

@@ -18,6 +18,8 @@ use tribunal_core::findings::plain::plain;
 use tribunal_core::ids::{AgentName, FindingId};
 use tribunal_core::procedure::review::{Input, Phase, SecondOpinion, Spend, State, finish};
 use tribunal_core::prompt::{RunWords, VERIFY, brief, hidden};
+use tribunal_core::publish::outgoing::mask::mask;
+use tribunal_core::publish::outgoing::masked;
 use tribunal_core::report::receipt::SeatState;
 
 impl Effects {
@@ -109,12 +111,13 @@ impl Effects {
 /// Looks the quote up in the files of the change.
 fn checked(opinion: Opinion, change: &Change, watch: &Watch) -> CheckedOpinion {
     let quote = fold(&hidden(&opinion.evidence));
-    let stands = |text: &str| fold(text).contains(&quote);
+    // It may quote the finding, whose keys are masked.
+    let stands = |text: &str| fold(text).contains(&quote) || quote.contains(" masked") && fold(&mask(text)).contains(&quote);
     let shown = quote.len() > 3
         && change.files.iter().any(|file| {
             let lines: Vec<&str> = file.lines().map(|line| line.text.as_str()).collect();
             stands(&lines.join("\n")) || file.new_text.as_deref().is_some_and(stands)
         });
-    let reason = if watch.leak(&opinion.reason).is_some() { String::new() } else { one_line(&plain(&opinion.reason)) };
+    let reason = if watch.leak(&opinion.reason).is_some() { String::new() } else { one_line(&plain(&masked(&opinion.reason))) };
     CheckedOpinion { id: opinion.id, stand: opinion.stand, reason, shown }
 }

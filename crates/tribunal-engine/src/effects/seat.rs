@@ -18,8 +18,9 @@ use tribunal_context::outline::outline;
 use tribunal_core::combine::recheck::{Rerun, recheck};
 use tribunal_core::diff::change::{Change, ChangedFile, FileStatus};
 use tribunal_core::diff::language::{Language, is_test_path};
-use tribunal_core::findings::admit::{Gate, admit};
+use tribunal_core::findings::admit::{Author, Gate, admit};
 use tribunal_core::findings::key::Outline;
+use tribunal_core::findings::leak::Watch;
 use tribunal_core::findings::report::{Claim, CleanCheck, Report};
 use tribunal_core::findings::role::Role;
 use tribunal_core::findings::scale::Severity;
@@ -116,6 +117,13 @@ impl Effects {
             _ => return Err(AgentFailure::Failed(format!("a `{}` agent is not played here", agent.kind()))),
         };
         let outlines = outlines(&report, given.change());
+        // A command writes prose as an agent does; it gets no canary word.
+        let watch = Watch::new(std::iter::empty(), "");
+        let author = match agent {
+            AgentConfig::Rules {} => Author::Rules,
+            AgentConfig::Sarif { .. } => Author::Linter,
+            _ => Author::Agent(&watch),
+        };
         let gate = Gate {
             role,
             agent: &seat.agent,
@@ -124,7 +132,7 @@ impl Effects {
             window: given.window.as_deref().filter(|_| Window::binds(agent)),
             has_repo: plan.flags.has_repo,
             spec: state.request.spec.as_deref(),
-            watch: None,
+            author,
         };
         let mut report = admit(report, &gate);
         if !Window::binds(agent) {

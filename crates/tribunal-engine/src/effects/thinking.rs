@@ -10,7 +10,7 @@ use std::sync::Arc;
 use tribunal_core::call::Question;
 use tribunal_core::call::allowance::room;
 use tribunal_core::call::usage::estimate_tokens;
-use tribunal_core::findings::admit::{AdmittedReport, Gate, admit};
+use tribunal_core::findings::admit::{AdmittedReport, Author, Gate, admit};
 use tribunal_core::findings::report::{Report, Unread, join};
 use tribunal_core::findings::role::Role;
 use tribunal_core::ids::{AgentName, RepoPath};
@@ -166,7 +166,7 @@ impl Effects {
                 window: given.window.as_deref(),
                 has_repo: plan.flags.has_repo,
                 spec: state.request.spec.as_deref(),
-                watch: Some(&watch),
+                author: Author::Agent(&watch),
             };
             admit(report, &gate)
         })

@@ -7,6 +7,7 @@ use tokio::time::sleep;
 use tribunal_core::merge::epic::{self, Epic, EpicEnd, MAX_CHAIN, Story};
 use tribunal_core::plan::links::closes;
 use tribunal_core::publish::marker::{Mark, Seal, read, seal};
+use tribunal_core::publish::outgoing::Outgoing;
 use tribunal_core::pull::capability::Capability;
 use tribunal_core::pull::facts::{Issue, PullFilter, PullState};
 use tribunal_core::pull::fault::ForgeFault;
@@ -163,7 +164,7 @@ impl Merging {
         let is_ours =
             |body: &str| read(body, &case_id, &self.on.key).is_some_and(|read| read.seal == Seal::Good && read.mark == mark);
         if !said.iter().any(|comment| comment.author.is(&me) && is_ours(&comment.body)) {
-            let body = format!("{comment}\n\n{}", seal(&mark, &case_id, &self.on.key));
+            let body = Outgoing::sealed(comment, seal(&mark, &case_id, &self.on.key));
             match forge.comment_on_issue(number, &body).await {
                 // If it is there it is there; it is not worth another.
                 Ok(()) => {}

@@ -6,6 +6,7 @@ use crate::EngineError;
 use tribunal_core::ids::Sha;
 use tribunal_core::merge::hold::{Hold, Source, comment, joined};
 use tribunal_core::publish::marker::{Mark, ReadMark, Seal, read, seal};
+use tribunal_core::publish::outgoing::Outgoing;
 use tribunal_core::pull::facts::Account;
 use tribunal_core::pull::talk::Comment;
 
@@ -45,7 +46,7 @@ impl Merging {
         }
         let words = comment(&all, head);
         let mark = Mark::Holds { holds: all };
-        let body = format!("{words}\n\n{}", seal(&mark, &self.place(number).case_id(), &self.on.key));
+        let body = Outgoing::sealed(&words, seal(&mark, &self.place(number).case_id(), &self.on.key));
         match comments.iter().find(|comment| self.record(number, comment, &me).is_some()) {
             Some(comment) => self.on.forge.edit_comment(number, &comment.id, &body).await?,
             None => drop(self.on.forge.comment(number, &body).await?),

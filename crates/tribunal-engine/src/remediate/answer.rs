@@ -9,6 +9,7 @@ use tribunal_core::feedback::reviewer::Summons;
 use tribunal_core::policy::loops::Rerequest;
 use tribunal_core::procedure::remediate::{AnswerOutcome, Answering, Input, Pass, Reply, State};
 use tribunal_core::publish::marker::{Mark, read, seal};
+use tribunal_core::publish::outgoing::Outgoing;
 use tribunal_core::pull::capability::Capability;
 use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::pull::talk::{Comment, NewIssue};
@@ -41,7 +42,7 @@ impl Remedies {
     async fn issue_for(&self, wanted: &NewIssue) -> Result<String, ForgeFault> {
         // Made by a process that died before it could say so.
         let found = self.on.forge.find_issues(&wanted.title).await?;
-        if let Some(issue) = found.into_iter().find(|issue| issue.title == wanted.title && issue.open) {
+        if let Some(issue) = found.into_iter().find(|issue| wanted.title == issue.title.as_str() && issue.open) {
             return Ok(format!("#{}", issue.number));
         }
         let made = self.on.forge.create_issue(wanted).await?;
@@ -100,7 +101,7 @@ impl Remedies {
         let items = replies.iter().map(|reply| format!("{}@{}", reply.item.id, reply.item.last_word)).collect();
         let mark = Mark::Round { run: state.request.run.clone(), cycle: pass.number, items };
         let words = round_summary(&state.ended(pass, replies), summoned);
-        let body = format!("{words}\n\n{}", seal(&mark, &case_id, &self.on.key));
+        let body = Outgoing::sealed(&words, seal(&mark, &case_id, &self.on.key));
         match self.on.forge.comment(number, &body).await {
             Ok(comment) => Ok(Ok(comment.url)),
             // Whether it was said is seen when the effect is run again.
@@ -137,7 +138,7 @@ impl Remedies {
             match said {
                 Some(said) => Ok(said.url),
                 None => {
-                    let body = format!("{}\n\n{}", comment(report), seal(&mark, &case_id, &self.on.key));
+                    let body = Outgoing::sealed(&comment(report), seal(&mark, &case_id, &self.on.key));
                     self.on.forge.comment(number, &body).await.map(|comment| comment.url)
                 }
             }

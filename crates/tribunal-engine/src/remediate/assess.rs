@@ -18,6 +18,7 @@ use tribunal_core::procedure::remediate::{Input, Pass, State, Trouble};
 use tribunal_core::procedure::review::Spend;
 use tribunal_core::prompt::remedy::{Shown, items, to_assess, to_check};
 use tribunal_core::prompt::{ASSESS, CHECK, RunWords};
+use tribunal_core::publish::outgoing::masked_texts;
 use tribunal_core::remedy::assess::{Admitted, Assessments, Checkup, CheckupAnswer, admit, by_rules};
 
 impl Remedies {
@@ -47,7 +48,7 @@ impl Remedies {
             (said.map(|said| said.assessments), spend)
         };
         let owned: Vec<Fixable> = leaders.into_iter().cloned().collect();
-        let said = said.map(|assessments| admit(assessments, &owned, &|path| texts.get(path).map(String::as_str)));
+        let said = said.map(|assessments| masked_texts(&admit(assessments, &owned, &|path| texts.get(path).map(String::as_str))));
         if let Ok(admitted) = &said {
             self.write_assessment(state, pass, &admitted.accepted);
         }
@@ -70,7 +71,7 @@ impl Remedies {
         };
         let name = format!("check/{}/{attempt}", pass.number);
         let (said, spend) = self.ask::<CheckupAnswer>(state, case_id, agent, name, question, &pass.head).await?;
-        let said = said.map(Checkup::from);
+        let said = said.map(|answer| Checkup::from(masked_texts(&answer)));
         if let Ok(Checkup::Rejected { why }) = &said {
             self.write_rejection(state, why);
         }

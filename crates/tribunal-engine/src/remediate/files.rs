@@ -7,6 +7,7 @@ use tribunal_core::calendar::rfc3339;
 use tribunal_core::ids::{RepoPath, Sha};
 use tribunal_core::policy::loops::LoopKind;
 use tribunal_core::procedure::remediate::{FixOutcome, Pass, State};
+use tribunal_core::publish::outgoing::masked;
 use tribunal_core::remedy::assess::Assessment;
 use tribunal_core::remedy::end::End;
 use tribunal_core::remedy::report::files::{
@@ -75,7 +76,7 @@ impl Remedies {
             return;
         }
         let folder = self.pages.join(state.request.place.number.to_string());
-        let written = std::fs::create_dir_all(&folder).and_then(|()| std::fs::write(folder.join(name), text));
+        let written = std::fs::create_dir_all(&folder).and_then(|()| std::fs::write(folder.join(name), masked(text)));
         if let Err(error) = written {
             (self.listener)(Progress::Working { what: format!("{} cannot be written: {error}", folder.join(name).display()) });
         }

@@ -21,6 +21,7 @@ use tribunal_core::procedure::remediate::{FixOutcome, Input, Made, Pass, State, 
 use tribunal_core::procedure::review::Spend;
 use tribunal_core::prompt::remedy::{items, to_fix};
 use tribunal_core::prompt::{FIX, RunWords};
+use tribunal_core::publish::outgoing::masked;
 use tribunal_core::remedy::assess::{Assessment, Decision};
 use tribunal_core::remedy::edits::{Fix, apply};
 use tribunal_core::remedy::patch::{self, Refusal};
@@ -93,7 +94,11 @@ impl Remedies {
             let (said, took) = self.ask::<Fix>(state, case_id, agent, name, question, tip).await?;
             spend = spend.plus(took);
             let fix = match said {
-                Ok(fix) => fix,
+                // Its edits are code and stay; a key in them is refused as such.
+                Ok(fix) => {
+                    let [summary, cannot, class] = [&fix.summary, &fix.cannot, &fix.class].map(|text| masked(text));
+                    Fix { summary, cannot, class, ..fix }
+                }
                 Err(trouble) => return Ok((Err(trouble), spend)),
             };
             if fix.edits.is_empty() {
@@ -124,7 +129,7 @@ impl Remedies {
         let summary = patch::subject(&fix.summary, item);
         let message =
             knowing(&patch::message(&summary, item, &state.request.run, &state.request.loops.fixer), lint::known(state));
-        let commit = self.repository.commit_files(tip, &files, &self.signature, &message)?;
+        let commit = self.repository.commit_files(tip, &files, &self.signature, &message.into())?;
         let change = self.change_between(tip, &commit)?;
         if let Err(refusal) = patch::check(&change, &state.request.loops.fix, item.path.as_ref()) {
             return Ok(Ok(FixOutcome::Refused(refusal)));

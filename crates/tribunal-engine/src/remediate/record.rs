@@ -36,7 +36,7 @@ impl Remedies {
                 let message = format!("{SUBJECT}\n\n{named}{RUN}{}\n{FIXER}{}\n", state.request.run, loops.fixer);
                 let files = BTreeMap::from([(loops.record.clone(), text)]);
                 let message = knowing(&message, lint::known(state));
-                Some(self.repository.commit_files(tip, &files, &self.signature, &message)?)
+                Some(self.repository.commit_files(tip, &files, &self.signature, &message.into())?)
             }
             None => None,
         };

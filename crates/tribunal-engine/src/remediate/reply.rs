@@ -7,6 +7,7 @@ use std::time::Duration;
 use tribunal_core::feedback::item::Surface;
 use tribunal_core::procedure::remediate::{AnswerOutcome, Answering, Input, Phase, Proof, Reply, State, is_overtaken};
 use tribunal_core::publish::marker::{Mark, read, seal};
+use tribunal_core::publish::outgoing::Outgoing;
 use tribunal_core::pull::facts::Account;
 use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::pull::talk::{Thread, ThreadComment};
@@ -32,7 +33,7 @@ impl Remedies {
             head: reply.head.clone(),
             run: state.request.run.clone(),
         };
-        let body = format!("{}\n\n{}", reply.words, seal(&mark, &case_id, &self.on.key));
+        let body = Outgoing::sealed(&reply.words, seal(&mark, &case_id, &self.on.key));
         match self.on.forge.reply(number, thread, &body).await {
             Ok(()) => Ok(said),
             // Whether it was said is seen when the effect is run again.

@@ -9,6 +9,8 @@ use tribunal_agent::process::{Clocks, Invocation, run};
 use tribunal_agent::sandbox::{Limits, Network};
 use tribunal_core::ids::Sha;
 use tribunal_core::procedure::remediate::{Input, State, Validation};
+use tribunal_core::publish::outgoing::masked;
+use tribunal_core::publish::visible::visible;
 
 /// Of a failed command's output, the end is what tells.
 const TAIL: usize = 2_000;
@@ -68,5 +70,5 @@ impl Remedies {
 fn tail(text: &str) -> String {
     let text = text.trim();
     let from = text.char_indices().rev().nth(TAIL).map_or(0, |(at, _)| at);
-    text[from..].to_owned()
+    masked(&visible(&text[from..]))
 }

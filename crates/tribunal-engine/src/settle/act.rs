@@ -65,7 +65,7 @@ impl Settling {
 
     pub(super) async fn label(&self, task: &TaskId, number: u64, label: &str) -> Result<Input, EngineError> {
         self.says(task, number, "starts the specialist again for");
-        self.on.forge.add_label(number, label).await?;
+        self.on.forge.add_label(number, &label.into()).await?;
         Ok(Input::Labelled(Ok(())))
     }
 

@@ -14,6 +14,7 @@ use tribunal_core::policy::library::LibraryPolicy;
 use tribunal_core::procedure::sweep::Request;
 use tribunal_core::procedure::sweep::find::spec_in;
 use tribunal_core::procedure::sweep::request::Target;
+use tribunal_core::publish::outgoing::forged::without_marks;
 use tribunal_core::pull::facts::Pull;
 use tribunal_core::pull::fault::ForgeFault;
 
@@ -76,7 +77,12 @@ impl Sweeps {
         let Some(number) = closes(&pull.body).first().copied() else { return Ok(None) };
         match self.on.forge.issue(number).await {
             Ok(issue) => {
-                Ok(section_in(&issue.body).map(|text| Source { name: format!("issue #{number}: {}", issue.title), text }))
+                // What an issue says is quoted; a mark in it is somebody's text.
+                let quoted = |text: String| Source {
+                    name: without_marks(&format!("issue #{number}: {}", issue.title)),
+                    text: without_marks(&text),
+                };
+                Ok(section_in(&issue.body).map(quoted))
             }
             Err(ForgeFault::NotFound { .. }) => Ok(None),
             Err(fault) => Err(fault),

@@ -11,6 +11,7 @@ use tribunal_core::gate::{Answer, Answerer, Gate, may_answer};
 use tribunal_core::procedure::Millis;
 use tribunal_core::procedure::sweep::{Request, Ticket};
 use tribunal_core::publish::marker::{self, Mark, seal};
+use tribunal_core::publish::outgoing::Outgoing;
 use tribunal_core::publish::visible::visible_line;
 use tribunal_core::pull::command::{Command, commands};
 use tribunal_core::pull::facts::Permission;
@@ -72,7 +73,8 @@ impl Sweeps {
                     && marker::read(&comment.body, &case_id, &self.on.key).is_some_and(|found| found.mark == mark)
             };
             if !comments.iter().any(is_there) {
-                let body = format!("{}\n{}", comment(gate, id), seal(&mark, &case_id, &self.on.key));
+                let text = format!("{}\n", comment(gate, id));
+                let body = Outgoing::marked(&[], &text, &[seal(&mark, &case_id, &self.on.key)]);
                 self.on.forge.comment(number, &body).await?;
             }
             Ok::<(), ForgeFault>(())

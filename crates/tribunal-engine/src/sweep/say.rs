@@ -12,6 +12,7 @@ use tribunal_core::procedure::sweep::effect::{Concluded, Remaining};
 use tribunal_core::procedure::sweep::words::{markers, remains};
 use tribunal_core::procedure::sweep::{Request, Ticket, Trouble};
 use tribunal_core::publish::marker::{self, Mark, seal};
+use tribunal_core::publish::outgoing::{Outgoing, filtered};
 use tribunal_core::publish::resend::{Resend, Unseen};
 use tribunal_core::publish::status::{CONTEXT, left_to_a_person};
 use tribunal_core::publish::verdict::post::{Then, after_fault};
@@ -56,7 +57,7 @@ impl Sweeps {
             let review = NewReview {
                 commit: head.clone(),
                 event: event(Verdict::Blocked, pull.author.is(&me), can_ask),
-                body: format!("{}\n\n{}", markers(found), seal(&mark, &case_id, &self.on.key)),
+                body: Outgoing::sealed(&markers(found), seal(&mark, &case_id, &self.on.key)),
                 comments: Vec::new(),
             };
             let Err(fault) = self.on.forge.submit(number, &review).await else { return Ok(Ok(())) };
@@ -116,13 +117,13 @@ impl Sweeps {
     ) -> Result<Result<(), Trouble>, EngineError> {
         let mark = Mark::Remains { run: request.run.clone(), head: head.clone() };
         let case_id = self.place(request, number).case_id();
-        let words = remains(items);
+        let words = filtered(&remains(items));
         if !self.has_said(number, &case_id, &mark, &words).await? {
             let pull = self.on.forge.pull(number).await?;
             if let Err(trouble) = still_open_at(&pull, head) {
                 return Ok(Err(trouble));
             }
-            let body = format!("{words}\n\n{}", seal(&mark, &case_id, &self.on.key));
+            let body = Outgoing::sealed(&words, seal(&mark, &case_id, &self.on.key));
             self.on.forge.comment(number, &body).await?;
         }
         let checks = self.on.forge.checks(head).await?;

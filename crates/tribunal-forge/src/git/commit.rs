@@ -5,6 +5,7 @@ use super::{GitError, Repository, output};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use tribunal_core::ids::{RepoPath, Sha};
+use tribunal_core::publish::outgoing::Outgoing;
 
 /// What came of a push.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +23,7 @@ impl Repository {
         onto: &Sha,
         files: &BTreeMap<RepoPath, String>,
         by: &Signature,
-        message: &str,
+        message: &Outgoing,
     ) -> Result<Sha, GitError> {
         let folder = tempfile::tempdir().map_err(|source| GitError::Io { what: "no folder for an index".into(), source })?;
         let index = folder.path().join("index");

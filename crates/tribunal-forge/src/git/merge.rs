@@ -9,6 +9,7 @@ use std::process::Command;
 use tempfile::TempDir;
 use tribunal_core::diff::parse::text_of;
 use tribunal_core::ids::{RepoPath, Sha};
+use tribunal_core::publish::outgoing::Outgoing;
 
 /// More commits than this are not replayed one by one.
 const MOST_REPLAYED: usize = 500;
@@ -74,12 +75,12 @@ impl<'a> Merger<'a> {
         merged(output(asked, None)?)
     }
 
-    pub fn merge(&self, ours: &Sha, theirs: &Sha, message: &str) -> Result<Sha, MergeError> {
+    pub fn merge(&self, ours: &Sha, theirs: &Sha, message: &Outgoing) -> Result<Sha, MergeError> {
         let tree = self.tree(ours, theirs)?;
         Ok(self.commit(&tree, &[ours, theirs], &self.by, message)?)
     }
 
-    pub fn squash(&self, base: &Sha, head: &Sha, author: &Signature, message: &str) -> Result<Sha, MergeError> {
+    pub fn squash(&self, base: &Sha, head: &Sha, author: &Signature, message: &Outgoing) -> Result<Sha, MergeError> {
         let tree = self.tree(base, head)?;
         Ok(self.commit(&tree, &[base], author, message)?)
     }

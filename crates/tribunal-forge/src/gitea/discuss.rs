@@ -6,6 +6,7 @@ use crate::port::{Answered, Discuss};
 use async_trait::async_trait;
 use reqwest::Method;
 use serde_json::json;
+use tribunal_core::publish::outgoing::Outgoing;
 use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::pull::talk::Comment;
 
@@ -23,14 +24,14 @@ impl Discuss for Gitea {
         Ok(comments.into_iter().map(wire::Comment::words).collect())
     }
 
-    async fn comment(&self, number: u64, body: &str) -> Answered<Comment> {
+    async fn comment(&self, number: u64, body: &Outgoing) -> Answered<Comment> {
         let what = format!("a comment on pull request {number}");
         let path = self.repo(&format!("/issues/{number}/comments"));
         let answer = self.http.write(Method::POST, &path, Some(&json!({ "body": body })), &what).await?;
         self.written::<wire::Comment>(&answer, &what).map(wire::Comment::words)
     }
 
-    async fn edit_comment(&self, _number: u64, id: &str, body: &str) -> Answered<()> {
+    async fn edit_comment(&self, _number: u64, id: &str, body: &Outgoing) -> Answered<()> {
         let what = format!("comment {id}");
         let path = self.repo(&format!("/issues/comments/{id}"));
         let answer = self.http.write(Method::PATCH, &path, Some(&json!({ "body": body })), &what).await?;

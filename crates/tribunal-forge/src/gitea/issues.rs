@@ -7,6 +7,7 @@ use crate::port::{Answered, Issues};
 use async_trait::async_trait;
 use reqwest::Method;
 use serde_json::json;
+use tribunal_core::publish::outgoing::Outgoing;
 use tribunal_core::pull::facts::Issue;
 use tribunal_core::pull::talk::NewIssue;
 
@@ -49,7 +50,7 @@ impl Issues for Gitea {
         self.tell(Method::PATCH, &path, Some(&json!({ "state": "closed" })), &format!("issue {number}")).await
     }
 
-    async fn add_label(&self, number: u64, label: &str) -> Answered<()> {
+    async fn add_label(&self, number: u64, label: &Outgoing) -> Answered<()> {
         let id = self.label_id(label).await?;
         let path = self.repo(&format!("/issues/{number}/labels"));
         self.tell(Method::POST, &path, Some(&json!({ "labels": [id] })), &format!("label {label}")).await

@@ -21,7 +21,7 @@ const NOT_YET: &str = "try again later";
 #[async_trait]
 impl Merge for Gitea {
     async fn open(&self, pull: &NewPull) -> Answered<Pull> {
-        let title = if pull.draft { format!("{DRAFT}{}", pull.title) } else { pull.title.clone() };
+        let title = if pull.draft { format!("{DRAFT}{}", pull.title) } else { pull.title.to_string() };
         let body = json!({ "title": title, "body": pull.body, "head": pull.head_branch, "base": pull.base_branch });
         let what = format!("a pull request for {}", pull.head_branch);
         let answer = self.http.write(Method::POST, &self.repo("/pulls"), Some(&body), &what).await?;

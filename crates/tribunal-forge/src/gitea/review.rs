@@ -11,6 +11,7 @@ use async_trait::async_trait;
 use reqwest::Method;
 use serde_json::{Value, json};
 use tribunal_core::findings::anchor::Side;
+use tribunal_core::publish::outgoing::Outgoing;
 use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::pull::talk::{NewComment, NewReview, Review, ReviewEvent, ReviewState, Submitted, Thread};
 
@@ -92,7 +93,7 @@ impl ReviewPull for Gitea {
         self.tell(Method::DELETE, &path, None, &what).await
     }
 
-    async fn reply(&self, number: u64, thread: &Thread, body: &str) -> Answered<()> {
+    async fn reply(&self, number: u64, thread: &Thread, body: &Outgoing) -> Answered<()> {
         let abilities = self.abilities().await?;
         let what = format!("thread {} of pull request {number}", thread.id);
         if abilities.reply {

@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use tribunal_core::policy::credentials::origin::HttpOrigin;
 use tribunal_core::policy::credentials::token::BoundToken;
+use tribunal_core::publish::outgoing::known::learn_secret;
 use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::pull::place::Project;
 
@@ -54,6 +55,7 @@ impl App {
     /// `pem` as GitHub hands it out (PKCS#1), or as other tools rewrite it (PKCS#8).
     /// `server` is where the App is registered.
     pub fn new(issuer: &str, pem: &str, server: &HttpOrigin) -> Answered<App> {
+        learn_secret(pem);
         let unusable = || ForgeFault::Unauthorized {
             host: "GitHub".into(),
             message: "the App's private key is no RSA key in PEM form".into(),
@@ -97,6 +99,7 @@ impl App {
         let body = json!({ "repositories": [name], "permissions": permissions(phase) });
         let answer = http.write(Method::POST, &path, Some(&body), "a token for the App").await.map_err(harmless)?;
         let minted: AccessToken = answer.json("a token for the App")?;
+        learn_secret(&minted.token);
         let token = BoundToken::given_for(&self.server, &minted.token)
             .map_err(|refused| ForgeFault::Unauthorized { host: self.server.authority(), message: refused.to_string() })?;
         Ok(Minted { token, expires: unix_now + TOKEN_LIFE })

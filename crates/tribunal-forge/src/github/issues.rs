@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use reqwest::Method;
 use serde_json::json;
 use tribunal_core::merge::epic::belongs;
+use tribunal_core::publish::outgoing::Outgoing;
 use tribunal_core::pull::facts::Issue;
 use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::pull::talk::NewIssue;
@@ -73,7 +74,7 @@ impl Issues for GitHub {
         self.write(Phase::Publish, Method::PATCH, &path, Some(&body), &format!("issue {number}")).await.map(drop)
     }
 
-    async fn add_label(&self, number: u64, label: &str) -> Answered<()> {
+    async fn add_label(&self, number: u64, label: &Outgoing) -> Answered<()> {
         let path = self.path(&format!("/issues/{number}/labels"));
         self.write(Phase::Publish, Method::POST, &path, Some(&json!({ "labels": [label] })), &format!("the label {label}"))
             .await

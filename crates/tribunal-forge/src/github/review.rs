@@ -11,6 +11,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tribunal_core::findings::anchor::Side;
 use tribunal_core::ids::Sha;
+use tribunal_core::publish::outgoing::Outgoing;
 use tribunal_core::pull::facts::{Account, AccountKind};
 use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::pull::talk::{NewComment, NewReview, Review, ReviewEvent, Submitted, Thread, ThreadComment};
@@ -276,7 +277,7 @@ impl ReviewPull for GitHub {
         self.write(Phase::Publish, Method::DELETE, &path, None, &format!("review {review}")).await.map(drop)
     }
 
-    async fn reply(&self, number: u64, thread: &Thread, body: &str) -> Answered<()> {
+    async fn reply(&self, number: u64, thread: &Thread, body: &Outgoing) -> Answered<()> {
         // Only the top comment takes replies; a reply to a reply is refused.
         let top = thread.first().ok_or_else(|| self.hollow("a thread without a comment"))?;
         let path = self.path(&format!("/pulls/{number}/comments/{}/replies", segment(&top.id)));

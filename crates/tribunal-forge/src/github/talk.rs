@@ -7,6 +7,7 @@ use crate::port::{Answered, Discuss, React};
 use async_trait::async_trait;
 use reqwest::Method;
 use serde_json::json;
+use tribunal_core::publish::outgoing::Outgoing;
 use tribunal_core::pull::talk::{Comment, Emoji, Reaction, ReactionTarget};
 
 #[async_trait]
@@ -17,14 +18,14 @@ impl Discuss for GitHub {
         Ok(shapes.into_iter().map(Comment::from).collect())
     }
 
-    async fn comment(&self, number: u64, body: &str) -> Answered<Comment> {
+    async fn comment(&self, number: u64, body: &Outgoing) -> Answered<Comment> {
         let path = self.path(&format!("/issues/{number}/comments"));
         let what = format!("a comment on {number}");
         let answer = self.write(Phase::Publish, Method::POST, &path, Some(&json!({ "body": body })), &what).await?;
         Ok(self.made::<CommentShape>(&answer, &what)?.into())
     }
 
-    async fn edit_comment(&self, _number: u64, id: &str, body: &str) -> Answered<()> {
+    async fn edit_comment(&self, _number: u64, id: &str, body: &Outgoing) -> Answered<()> {
         let path = self.path(&format!("/issues/comments/{}", segment(id)));
         self.write(Phase::Publish, Method::PATCH, &path, Some(&json!({ "body": body })), &format!("comment {id}")).await.map(drop)
     }

@@ -6,6 +6,7 @@ use crate::http::client::segment;
 use crate::port::{Answered, Discuss, React};
 use async_trait::async_trait;
 use serde_json::json;
+use tribunal_core::publish::outgoing::Outgoing;
 use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::pull::talk::{Comment, Emoji, Reaction, ReactionTarget};
 
@@ -24,13 +25,13 @@ impl Discuss for GitLab {
         Ok(comments)
     }
 
-    async fn comment(&self, number: u64, body: &str) -> Answered<Comment> {
+    async fn comment(&self, number: u64, body: &Outgoing) -> Answered<Comment> {
         let answer = self.post(&self.of_request(number, "/notes"), &json!({ "body": body }), &named(number)).await?;
         let note: Note = self.written(&answer, "the new note")?;
         Ok(self.understood_note(number, note).await)
     }
 
-    async fn edit_comment(&self, number: u64, id: &str, body: &str) -> Answered<()> {
+    async fn edit_comment(&self, number: u64, id: &str, body: &Outgoing) -> Answered<()> {
         self.put(&self.note_path(number, id), &json!({ "body": body }), &format!("note {id}")).await.map(drop)
     }
 

@@ -138,7 +138,7 @@ impl GitLab {
         let notes: Vec<Note> = self.http.get(&path, "the notes").await.ok()?;
         let ours = notes.iter().filter(|note| note.author.id.to_string() == me.id);
         let matching = ours.filter(|note| {
-            summary::read(&note.body).is_some_and(|(body, _, commit)| body == review.body && commit == review.commit)
+            summary::read(&note.body).is_some_and(|(body, _, commit)| review.body == body && commit == review.commit)
         });
         matching.map(|note| note.id).max()
     }

@@ -9,6 +9,7 @@ use crate::http::client::segment;
 use crate::port::{Answered, Issues};
 use async_trait::async_trait;
 use serde_json::{Value, json};
+use tribunal_core::publish::outgoing::Outgoing;
 use tribunal_core::pull::facts::Issue;
 use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::pull::talk::{Comment, NewIssue};
@@ -48,13 +49,14 @@ impl Issues for GitLab {
         Ok(comments)
     }
 
-    async fn comment_on_issue(&self, number: u64, body: &str) -> Answered<()> {
+    async fn comment_on_issue(&self, number: u64, body: &Outgoing) -> Answered<()> {
         let path = format!("{}/notes", self.issue_path(number));
         self.post(&path, &json!({ "body": body }), &format!("issue #{number}")).await.map(drop)
     }
 
     async fn create_issue(&self, issue: &NewIssue) -> Answered<Issue> {
-        let body = json!({ "title": issue.title, "description": issue.body, "labels": issue.labels.join(",") });
+        let labels: Vec<&str> = issue.labels.iter().map(Outgoing::as_str).collect();
+        let body = json!({ "title": issue.title, "description": issue.body, "labels": labels.join(",") });
         let answer = self.post(&self.of_project("/issues"), &body, "the new issue").await?;
         self.understood_issue(self.written(&answer, "the new issue")?).await.map_err(|fault| self.unknown(&fault))
     }
@@ -63,7 +65,7 @@ impl Issues for GitLab {
         self.put(&self.issue_path(number), &json!({ "state_event": "close" }), &format!("issue #{number}")).await.map(drop)
     }
 
-    async fn add_label(&self, number: u64, label: &str) -> Answered<()> {
+    async fn add_label(&self, number: u64, label: &Outgoing) -> Answered<()> {
         self.change_either(number, &json!({ "add_labels": label })).await
     }
 

@@ -169,7 +169,7 @@ mod tests {
 
     fn comment(side: Side, line: u32, start_line: Option<u32>) -> NewComment {
         let (path, old_path) = ("new.rs".to_owned(), "old.rs".to_owned());
-        NewComment { path, old_path, side, line, start_line, body: String::new() }
+        NewComment { path, old_path, side, line, start_line, body: "".into() }
     }
 
     fn numbers(side: Side, line: u32) -> (Option<u64>, Option<u64>) {

@@ -22,7 +22,7 @@ const REBASE_PAUSE: Duration = Duration::from_millis(500);
 #[async_trait]
 impl Merge for GitLab {
     async fn open(&self, pull: &NewPull) -> Answered<Pull> {
-        let title = if pull.draft { format!("Draft: {}", pull.title) } else { pull.title.clone() };
+        let title = if pull.draft { format!("Draft: {}", pull.title) } else { pull.title.to_string() };
         let body = json!({
             "source_branch": pull.head_branch,
             "target_branch": pull.base_branch,

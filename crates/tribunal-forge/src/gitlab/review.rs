@@ -9,6 +9,7 @@ use reqwest::Method;
 use serde_json::json;
 use tribunal_core::findings::anchor::Side;
 use tribunal_core::ids::Sha;
+use tribunal_core::publish::outgoing::Outgoing;
 use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::pull::talk::{NewReview, Review, ReviewEvent, ReviewState, Submitted, Thread, ThreadComment};
 
@@ -112,7 +113,7 @@ impl ReviewPull for GitLab {
         self.delete(&path, &format!("pending review {review}")).await
     }
 
-    async fn reply(&self, number: u64, thread: &Thread, body: &str) -> Answered<()> {
+    async fn reply(&self, number: u64, thread: &Thread, body: &Outgoing) -> Answered<()> {
         let path = self.of_request(number, &format!("/discussions/{}/notes", segment(&thread.id)));
         self.post(&path, &json!({ "body": body }), "the reply").await.map(drop)
     }

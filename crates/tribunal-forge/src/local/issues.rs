@@ -6,6 +6,7 @@ use super::{Local, Locally, malformed, now, read, write};
 use crate::port::{Answered, Issues};
 use async_trait::async_trait;
 use tribunal_core::calendar::millis_of;
+use tribunal_core::publish::outgoing::Outgoing;
 use tribunal_core::pull::desk::act::{Act, Command};
 use tribunal_core::pull::desk::{Desk, Subject, apply};
 use tribunal_core::pull::facts::Issue;
@@ -20,7 +21,7 @@ impl Local {
     pub async fn open_issue(&self, new: &NewIssue) -> Locally<Issue> {
         let mut desk = Desk::open(&new.title, &new.body, &self.me, Subject::Issue { open: true }, now()).map_err(malformed)?;
         for label in &new.labels {
-            let command = Command { by: self.me.clone(), act: Act::Label { label: label.clone() } };
+            let command = Command { by: self.me.clone(), act: Act::Label { label: label.to_string() } };
             desk = apply(&desk, command, now()).map_err(malformed)?.desk;
         }
         match self.book.add(Kind::Issue, None, &write(&desk, 0)?).await? {
@@ -70,8 +71,8 @@ impl Issues for Local {
         Ok(self.set_issue(number, false).await?)
     }
 
-    async fn add_label(&self, number: u64, label: &str) -> Answered<()> {
-        Ok(self.do_in(number, Act::Label { label: label.to_owned() }).await?)
+    async fn add_label(&self, number: u64, label: &Outgoing) -> Answered<()> {
+        Ok(self.do_in(number, Act::Label { label: label.to_string() }).await?)
     }
 
     async fn remove_label(&self, number: u64, label: &str) -> Answered<()> {

@@ -29,7 +29,8 @@ impl Local {
         let pair = pair(number, &Seen { desk: desk.clone(), live }, &order.head)?;
         let mut order = order.clone();
         if order.title.trim().is_empty() {
-            (order.title, order.message) = usual_words(&desk, number, order.method);
+            let (title, message) = usual_words(&desk, number, order.method);
+            (order.title, order.message) = (title.into(), message.into());
         }
         let method = Some(order.method);
         let (local, joining) = (self.clone(), pair.clone());
@@ -71,7 +72,7 @@ impl Local {
                 return Ok(None);
             }
             let message = format!("Merge branch '{}' into {}\n", joining.base.name, joining.head.name);
-            let commit = local.merger()?.merge(head, base, &message).map_err(|problem| unmergeable(number, problem))?;
+            let commit = local.merger()?.merge(head, base, &message.into()).map_err(|problem| unmergeable(number, problem))?;
             local.fits(&joining.head, &commit, base)?;
             Ok(Some(commit))
         })
@@ -98,8 +99,8 @@ impl Local {
         };
         let merger = self.merger()?;
         let joined = match order.method {
-            MergeMethod::Merge => merger.merge(base, head, &words),
-            MergeMethod::Squash => merger.squash(base, head, &signature_of(&pair.author), &words),
+            MergeMethod::Merge => merger.merge(base, head, &words.into()),
+            MergeMethod::Squash => merger.squash(base, head, &signature_of(&pair.author), &words.into()),
             MergeMethod::Rebase => merger.rebase(base, head),
         };
         let commit = joined.map_err(|problem| unmergeable(pair.number, problem))?;

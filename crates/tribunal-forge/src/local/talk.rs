@@ -10,6 +10,7 @@ use tribunal_core::diff::change::{Change, FileStatus};
 use tribunal_core::findings::anchor::Side;
 use tribunal_core::ids::Sha;
 use tribunal_core::policy::config::{DEFAULT_MAX_TOTAL_BYTES, ReadLimits};
+use tribunal_core::publish::outgoing::Outgoing;
 use tribunal_core::pull::desk::act::Act;
 use tribunal_core::pull::desk::position::{Moved, follow};
 use tribunal_core::pull::desk::review::{Spot, Written};
@@ -21,8 +22,8 @@ use tribunal_core::pull::talk::{Comment, Emoji, NewComment, NewReview, Reaction,
 const LIMITS: ReadLimits = ReadLimits { file: 20_000_000, total: DEFAULT_MAX_TOTAL_BYTES, lines: 2_000_000 };
 
 impl Local {
-    pub async fn say(&self, number: u64, body: &str) -> Locally<Comment> {
-        let done = self.change(number, Act::Comment { body: body.to_owned() }).await?;
+    pub async fn say(&self, number: u64, body: &Outgoing) -> Locally<Comment> {
+        let done = self.change(number, Act::Comment { body: body.to_string() }).await?;
         let made = done.made.map(|made| made.to_string()).unwrap_or_default();
         let said = done.desk.comments(number).into_iter().find(|comment| comment.id == made);
         said.ok_or(LocalFault::Unreadable { number, problem: "the new comment is not in it".into() })
@@ -61,7 +62,7 @@ impl Local {
             let spots = review.comments.iter().map(|comment| spot(&repository, &change, &parted, &review.commit, comment));
             Ok(Written {
                 commit: review.commit.clone(),
-                body: review.body.clone(),
+                body: review.body.to_string(),
                 comments: spots.collect::<Locally<Vec<_>>>()?,
             })
         })
@@ -146,13 +147,13 @@ impl Discuss for Local {
         Ok(desk.comments(number))
     }
 
-    async fn comment(&self, number: u64, body: &str) -> Answered<Comment> {
+    async fn comment(&self, number: u64, body: &Outgoing) -> Answered<Comment> {
         Ok(self.say(number, body).await?)
     }
 
-    async fn edit_comment(&self, number: u64, comment: &str, body: &str) -> Answered<()> {
+    async fn edit_comment(&self, number: u64, comment: &str, body: &Outgoing) -> Answered<()> {
         let id = id("comment", number, comment)?;
-        Ok(self.do_in(number, Act::Edit { id, body: body.to_owned() }).await?)
+        Ok(self.do_in(number, Act::Edit { id, body: body.to_string() }).await?)
     }
 
     async fn delete_comment(&self, number: u64, comment: &str) -> Answered<()> {
@@ -187,9 +188,9 @@ impl ReviewPull for Local {
         Ok(self.do_in(number, Act::Delete { id }).await?)
     }
 
-    async fn reply(&self, number: u64, thread: &Thread, body: &str) -> Answered<()> {
+    async fn reply(&self, number: u64, thread: &Thread, body: &Outgoing) -> Answered<()> {
         let thread = id("thread", number, &thread.id)?;
-        Ok(self.do_in(number, Act::Reply { thread, body: body.to_owned() }).await?)
+        Ok(self.do_in(number, Act::Reply { thread, body: body.to_string() }).await?)
     }
 }
 

@@ -107,7 +107,7 @@ fn new_pull(head: &str, base: &str) -> NewPull {
 }
 
 fn order(head: Sha, method: MergeMethod) -> MergeOrder {
-    MergeOrder { head, method, title: String::new(), message: String::new() }
+    MergeOrder { head, method, title: "".into(), message: "".into() }
 }
 
 fn review(commit: &Sha, event: ReviewEvent, lines: &[(&str, u32)]) -> NewReview {
@@ -117,7 +117,7 @@ fn review(commit: &Sha, event: ReviewEvent, lines: &[(&str, u32)]) -> NewReview 
         side: Side::New,
         line: *line,
         start_line: None,
-        body: format!("about {path}:{line}"),
+        body: format!("about {path}:{line}").into(),
     };
     NewReview { commit: commit.clone(), event, body: "I have read it".into(), comments: lines.iter().map(comment).collect() }
 }
@@ -173,7 +173,7 @@ async fn a_conversation_is_kept_and_follows_its_line() {
     let threads = bench.local.threads(1).await.unwrap();
     let places: Vec<_> = threads.iter().map(|thread| (thread.line, thread.outdated)).collect();
     assert_eq!(places, [(Some(2), Some(false)), (Some(4), Some(false)), (None, Some(false))]);
-    bench.local.reply(1, &threads[0], "done").await.unwrap();
+    bench.local.reply(1, &threads[0], &"done".into()).await.unwrap();
     bench.local.resolve(1, &threads[0]).await.unwrap();
     bench.commit_on("feature", "app.txt", "zero\none\nZWEI\nthree\nfour\n");
     let threads = bench.local.threads(1).await.unwrap();
@@ -208,8 +208,8 @@ async fn a_comment_stands_on_a_line_of_the_change_or_is_refused_with_the_whole_r
 async fn words_labels_checks_reactions_and_issues_are_kept() {
     let bench = Bench::new();
     let (local, head) = (&bench.local, bench.open().await.head.sha);
-    let comment = local.comment(1, "hello").await.unwrap();
-    local.edit_comment(1, &comment.id, "hello again").await.unwrap();
+    let comment = local.comment(1, &"hello".into()).await.unwrap();
+    local.edit_comment(1, &comment.id, &"hello again".into()).await.unwrap();
     assert_eq!(local.comments(1).await.unwrap()[0].body, "hello again");
     let on = ReactionTarget::Comment(comment.id.clone());
     for _ in 0..2 {
@@ -218,7 +218,7 @@ async fn words_labels_checks_reactions_and_issues_are_kept() {
     assert_eq!(local.reactions(1, &on).await.unwrap().len(), 1);
     local.delete_comment(1, &comment.id).await.unwrap();
     assert!(matches!(local.delete_comment(1, &comment.id).await, Err(ForgeFault::NotFound { .. })));
-    local.add_label(1, "urgent").await.unwrap();
+    local.add_label(1, &"urgent".into()).await.unwrap();
     assert_eq!(local.pull(1).await.unwrap().labels, ["urgent"]);
     for state in [CheckState::Pending, CheckState::Success] {
         let status = NewStatus { context: "build".into(), state, description: "fine".into(), url: None };
@@ -367,7 +367,7 @@ async fn a_merge_that_was_cut_off_is_seen_for_what_it_is() {
     let bench = Bench::new();
     let pull = bench.open().await;
     let merger = crate::git::merge::Merger::new(&bench.local.repository, bench.local.signature());
-    let commit = merger.squash(&pull.base.sha, &pull.head.sha, &bench.local.signature(), "Cut off\n").unwrap();
+    let commit = merger.squash(&pull.base.sha, &pull.head.sha, &bench.local.signature(), &"Cut off\n".into()).unwrap();
     let landing = tribunal_core::pull::desk::Landing {
         commit: commit.clone(),
         head: pull.head.sha.clone(),
@@ -387,7 +387,7 @@ async fn a_merge_that_was_cut_off_is_seen_for_what_it_is() {
     let bench = Bench::new();
     let pull = bench.open().await;
     let merger = crate::git::merge::Merger::new(&bench.local.repository, bench.local.signature());
-    let commit = merger.squash(&pull.base.sha, &pull.head.sha, &bench.local.signature(), "Cut off\n").unwrap();
+    let commit = merger.squash(&pull.base.sha, &pull.head.sha, &bench.local.signature(), &"Cut off\n".into()).unwrap();
     let landing = tribunal_core::pull::desk::Landing {
         commit: commit.clone(),
         head: pull.head.sha.clone(),
@@ -413,7 +413,7 @@ async fn a_merge_by_hand_counts_and_a_branch_that_was_set_back_does_not() {
     let pull = bench.local.pull(1).await.unwrap();
     assert_eq!((pull.state, pull.mergeable), (PullState::Open, Mergeable::Blocked));
     assert!(matches!(bench.merge(MergeMethod::Merge).await, Err(LocalFault::NothingNew { .. })));
-    bench.local.comment(1, "where has it gone?").await.unwrap();
+    bench.local.comment(1, &"where has it gone?".into()).await.unwrap();
     assert_eq!(bench.local.pull(1).await.unwrap().state, PullState::Open);
     bench.git(&["branch", "--force", "feature", "feature@{1}"]);
     bench.git(&["merge", "--quiet", "--no-ff", "-m", "By hand", "feature"]);
@@ -455,13 +455,10 @@ async fn a_rehearsal_refuses_what_would_be_refused_and_changes_nothing() {
     let rehearsal = bench.local.clone().rehearsing();
     let objects = || bench.git(&["count-objects"]);
     let (base, before) = (bench.tip("main"), objects());
-    rehearsal.comment(1, "hello").await.unwrap();
+    rehearsal.comment(1, &"hello".into()).await.unwrap();
     rehearsal.land(1, &order(head.clone(), MergeMethod::Rebase)).await.unwrap();
     rehearsal.land(1, &order(head.clone(), MergeMethod::Squash)).await.unwrap();
-    assert_eq!(
-        rehearsal.open_issue(&NewIssue { title: "x".into(), body: String::new(), labels: vec![] }).await.unwrap().number,
-        2
-    );
+    assert_eq!(rehearsal.open_issue(&NewIssue { title: "x".into(), body: "".into(), labels: vec![] }).await.unwrap().number, 2);
     assert_eq!((bench.tip("main"), objects()), (base, before));
     assert!(bench.local.comments(1).await.unwrap().is_empty());
     bench.write("other.txt", "mine\n");
@@ -475,7 +472,7 @@ async fn many_who_write_at_once_lose_nothing() {
     let writing: Vec<_> = (0..12)
         .map(|writer| {
             let local = bench.local.clone();
-            tokio::spawn(async move { local.say(1, &format!("from {writer}")).await.unwrap().id })
+            tokio::spawn(async move { local.say(1, &format!("from {writer}").into()).await.unwrap().id })
         })
         .collect();
     let mut ids = std::collections::BTreeSet::new();

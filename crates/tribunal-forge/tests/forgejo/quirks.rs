@@ -40,7 +40,7 @@ impl Request {
 
 fn comment(line: u32, start_line: Option<u32>) -> NewComment {
     let (path, old_path) = ("a.txt".to_owned(), "a.txt".to_owned());
-    NewComment { path, old_path, side: Side::New, line, start_line, body: format!("on line {line}") }
+    NewComment { path, old_path, side: Side::New, line, start_line, body: format!("on line {line}").into() }
 }
 
 /// 10 and 3.x.1: what failed in the middle stays as a draft of ours, is seen and can be removed; the next review has no more in it
@@ -109,7 +109,7 @@ async fn a_lost_answer_is_no_failure_and_no_success() {
     let bot = it.stage.client(Who::Bot);
     it.stage.server.arm(Quirk::LostComment, Times::Once);
     it.stage.server.arm(Quirk::LostReview, Times::Once);
-    assert!(bot.comment(it.number, "mine").await.unwrap_err().is_uncertain());
+    assert!(bot.comment(it.number, &"mine".into()).await.unwrap_err().is_uncertain());
     assert!(bot.submit(it.number, &it.review(vec![comment(2, None)])).await.unwrap_err().is_uncertain());
     assert_eq!(bot.comments(it.number).await.unwrap()[0].body, "mine");
     assert_eq!((bot.reviews(it.number).await.unwrap().len(), bot.threads(it.number).await.unwrap().len()), (1, 1));
@@ -124,7 +124,7 @@ async fn a_reply_joins_and_nothing_is_resolved() {
     assert!(!capabilities.can(Capability::Resolve) && capabilities.can(Capability::MultiLine), "{capabilities:?}");
     bot.submit(it.number, &it.review(vec![comment(2, None)])).await.unwrap();
     let thread = bot.threads(it.number).await.unwrap().remove(0);
-    it.stage.client(Who::Author).reply(it.number, &thread, "thanks").await.unwrap();
+    it.stage.client(Who::Author).reply(it.number, &thread, &"thanks".into()).await.unwrap();
     let threads = bot.threads(it.number).await.unwrap();
     let said: Vec<_> = threads[0].comments.iter().map(|comment| (&*comment.author.login, &*comment.body)).collect();
     assert_eq!((threads.len(), said), (1, vec![("bot", "on line 2"), ("author", "thanks")]));
@@ -141,7 +141,7 @@ async fn several_lines_are_for_new_servers() {
         bot.submit(it.number, &it.review(vec![comment(3, Some(2))])).await.unwrap();
         assert_eq!(bot.threads(it.number).await.unwrap()[0].line, Some(3), "{version}");
         let thread = bot.threads(it.number).await.unwrap().remove(0);
-        bot.reply(it.number, &thread, "and another thing").await.unwrap();
+        bot.reply(it.number, &thread, &"and another thing".into()).await.unwrap();
         assert_eq!(bot.threads(it.number).await.unwrap().len(), 1, "{version}: the reply is in the thread");
         let sent = it.stage.server.log();
         let sent = String::from_utf8_lossy(&sent.matching("POST", "/reviews")[0].request_body).into_owned();
@@ -182,7 +182,7 @@ async fn a_renamed_repository_is_followed_by_reads_alone() {
     let bot = it.stage.client(Who::Bot);
     it.stage.server.with(|base, _| base.rename_project(PATH, "maintainer/store"));
     assert_eq!(bot.pull(it.number).await.unwrap().head.sha, it.head);
-    assert!(matches!(bot.comment(it.number, "lost").await, Err(ForgeFault::Moved { .. })));
+    assert!(matches!(bot.comment(it.number, &"lost".into()).await, Err(ForgeFault::Moved { .. })));
 }
 
 /// 20: the head of a deleted fork is still there to be read.

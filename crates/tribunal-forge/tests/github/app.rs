@@ -96,7 +96,7 @@ async fn an_app_reads_with_one_token_and_publishes_with_another() {
     let identity = app.identity().await.unwrap();
     assert_eq!((identity.id.as_str(), identity.login.as_str(), identity.kind), ("900", "tribunal[bot]", AccountKind::Bot));
     app.submit(number, &review(&head, vec![remark("app.txt", Side::New, 5, None, "here")])).await.unwrap();
-    app.comment(number, "words").await.unwrap();
+    app.comment(number, &"words".into()).await.unwrap();
     app.react(number, &ReactionTarget::Pull, Emoji::Eyes).await.unwrap();
     let thread = app.threads(number).await.unwrap().remove(0);
     assert!(thread.comments[0].author.is(&identity), "{:?}", thread.comments[0].author);
@@ -117,7 +117,7 @@ async fn resolving_may_be_denied_where_replying_is_not() {
     app.submit(number, &review(&head, vec![remark("denied.txt", Side::New, 5, None, "here")])).await.unwrap();
     let thread = app.threads(number).await.unwrap().remove(0);
     assert_eq!(thread.can_resolve, Some(false));
-    app.reply(number, &thread, "fixed in 1234").await.unwrap();
+    app.reply(number, &thread, &"fixed in 1234".into()).await.unwrap();
     assert!(matches!(app.resolve(number, &thread).await, Err(ForgeFault::Forbidden { .. })));
 }
 
@@ -184,9 +184,9 @@ async fn a_token_that_ran_out_is_minted_again_once() {
     let (number, _) = stage.pull("hour").await;
     let app = app(&stage, CLIENT_ID);
     app.pull(number).await.unwrap();
-    app.comment(number, "before").await.unwrap();
+    app.comment(number, &"before".into()).await.unwrap();
     stage.server.arm(Quirk::TokenOver, Times::Once);
-    app.comment(number, "after").await.unwrap();
+    app.comment(number, &"after".into()).await.unwrap();
     stage.server.arm(Quirk::TokenOver, Times::Once);
     assert_eq!(app.comments(number).await.unwrap().len(), 2);
     assert_eq!(minted(&stage).len(), 4);

@@ -142,7 +142,7 @@ async fn q7_limits_are_limits_in_every_disguise() {
     stage.server.arm(Quirk::SecondaryLimit, Times::Once);
     assert_eq!(limited(bot.pull(number).await), Some(60));
     stage.server.arm(Quirk::SecondaryLimit, Times::Once);
-    assert_eq!(limited(bot.comment(number, "x").await), Some(60));
+    assert_eq!(limited(bot.comment(number, &"x".into()).await), Some(60));
     stage.server.arm(Quirk::PrimaryLimit, Times::Once);
     assert!(limited(bot.pull(number).await).is_some_and(|seconds| (1700..=1800).contains(&seconds)));
     stage.server.arm(Quirk::GraphqlLimited, Times::Once);
@@ -194,7 +194,7 @@ async fn q8_a_tag_dies_with_its_token() {
     assert_eq!(look(Who::Bot).await, [200, 200]);
     assert_eq!(look(Who::Bot).await, [304]);
     assert_eq!(look(Who::Maintainer).await, [200, 200]);
-    stage.client(Who::Author).comment(number, "news").await.unwrap();
+    stage.client(Who::Author).comment(number, &"news".into()).await.unwrap();
     assert_eq!(look(Who::Bot).await, [200]);
 }
 
@@ -208,7 +208,7 @@ async fn q9_resolving_may_be_denied_while_replying_is_allowed() {
     stage.server.arm(Quirk::ResolveDenied, Times::Once);
     let thread = bot.threads(number).await.unwrap().remove(0);
     assert_eq!(thread.can_resolve, Some(false));
-    bot.reply(number, &thread, "done").await.unwrap();
+    bot.reply(number, &thread, &"done".into()).await.unwrap();
     let denied = bot.resolve(number, &thread).await.unwrap_err();
     assert!(matches!(denied, ForgeFault::Forbidden { .. }), "{denied}");
     assert!(!bot.threads(number).await.unwrap()[0].resolved);
@@ -222,7 +222,7 @@ async fn q16_a_lost_answer_is_uncertain_and_never_sent_twice() {
     let bot = stage.client(Who::Bot);
     for quirk in [Quirk::AnswerLost, Quirk::StoredThenBadGateway] {
         stage.server.arm(quirk, Times::Once);
-        assert!(bot.comment(number, "once").await.unwrap_err().is_uncertain(), "{quirk:?}");
+        assert!(bot.comment(number, &"once".into()).await.unwrap_err().is_uncertain(), "{quirk:?}");
     }
     assert_eq!(bot.comments(number).await.unwrap().len(), 2);
     stage.server.arm(Quirk::AnswerLost, Times::Once);
@@ -261,7 +261,7 @@ async fn q18_a_renamed_repository_is_read_and_not_written() {
     assert_eq!(bot.pull(number).await.unwrap().base.repository.as_deref(), Some("acme/store"));
     assert_eq!(bot.comments(number).await.unwrap(), []);
     assert_eq!(bot.threads(number).await.unwrap(), []);
-    let moved = bot.comment(number, "x").await.unwrap_err();
+    let moved = bot.comment(number, &"x".into()).await.unwrap_err();
     assert!(matches!(&moved, ForgeFault::Moved { to, .. } if to.contains("/repositories/")), "{moved}");
     assert_eq!(bot.comments(number).await.unwrap(), []);
 }
@@ -344,7 +344,7 @@ async fn threads_and_their_comments_are_read_to_the_end() {
     bot.submit(number, &review(&head, comments)).await.unwrap();
     let first = bot.threads(number).await.unwrap().remove(0);
     for index in 1..=4 {
-        bot.reply(number, &first, &format!("reply {index}")).await.unwrap();
+        bot.reply(number, &first, &format!("reply {index}").into()).await.unwrap();
     }
     stage.server.with(|_, site| site.graphql_page = Some(2));
     let threads = bot.threads(number).await.unwrap();

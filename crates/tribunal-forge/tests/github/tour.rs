@@ -39,8 +39,8 @@ async fn a_pull_request_from_its_opening_to_its_merge() {
     assert_eq!(bot.permission(&author).await.unwrap(), Permission::Write);
     assert!(!bot.has_contributed(&author).await.unwrap());
 
-    let sticky = bot.comment(number, "first words").await.unwrap();
-    bot.edit_comment(number, &sticky.id, "better words").await.unwrap();
+    let sticky = bot.comment(number, &"first words".into()).await.unwrap();
+    bot.edit_comment(number, &sticky.id, &"better words".into()).await.unwrap();
     assert_eq!(bot.comments(number).await.unwrap()[0].body, "better words");
     bot.react(number, &ReactionTarget::Comment(sticky.id.clone()), Emoji::Eyes).await.unwrap();
     bot.react(number, &ReactionTarget::Pull, Emoji::ThumbsUp).await.unwrap();
@@ -62,7 +62,7 @@ async fn a_pull_request_from_its_opening_to_its_merge() {
         threads.iter().map(|thread| (thread.line, thread.side)).collect::<Vec<_>>(),
         [(Some(9), Side::New), (Some(12), Side::Old)]
     );
-    bot.reply(number, &threads[0], "an answer").await.unwrap();
+    bot.reply(number, &threads[0], &"an answer".into()).await.unwrap();
     bot.resolve(number, &threads[0]).await.unwrap();
     let first = |threads: &[Thread]| (threads[0].resolved, threads[0].comments.len());
     assert_eq!(first(&bot.threads(number).await.unwrap()), (true, 2));
@@ -77,7 +77,7 @@ async fn a_pull_request_from_its_opening_to_its_merge() {
     let stranger = stage.client(Who::Stranger);
     assert!(matches!(stranger.delete_inline(number, &threads[0].comments[0].id).await, Err(ForgeFault::Forbidden { .. })));
 
-    let status = |state| NewStatus { context: "tribunal/review".into(), state, description: "é".repeat(150), url: None };
+    let status = |state| NewStatus { context: "tribunal/review".into(), state, description: "é".repeat(150).into(), url: None };
     bot.set_status(&head, &status(CheckState::Pending)).await.unwrap();
     bot.set_status(&head, &status(CheckState::Success)).await.unwrap();
     let checks = bot.checks(&head).await.unwrap();
@@ -93,7 +93,7 @@ async fn a_pull_request_from_its_opening_to_its_merge() {
     assert_eq!(bot.find_issues("later parser").await.unwrap(), std::slice::from_ref(&issue));
     bot.close_issue(issue.number).await.unwrap();
     assert!(!bot.issue(issue.number).await.unwrap().open);
-    bot.add_label(number, "tribunal: ready").await.unwrap();
+    bot.add_label(number, &"tribunal: ready".into()).await.unwrap();
     assert_eq!(bot.pull(number).await.unwrap().labels, ["tribunal: ready"]);
     bot.remove_label(number, "tribunal: ready").await.unwrap();
     bot.remove_label(number, "tribunal: ready").await.unwrap();
@@ -123,7 +123,7 @@ async fn rights_belong_to_ids() {
     let bot = stage.client(Who::Bot);
     let author = stage.client(Who::Author).identity().await.unwrap();
     let (number, head) = stage.pull("first").await;
-    let order = MergeOrder { head, method: MergeMethod::Rebase, title: String::new(), message: String::new() };
+    let order = MergeOrder { head, method: MergeMethod::Rebase, title: "".into(), message: "".into() };
     bot.merge(number, &order).await.unwrap();
     stage.server.with(|base, _| {
         base.people.rename(id(Who::Author), "author-that-was");

@@ -41,7 +41,7 @@ impl Request {
     }
 
     fn order(&self, head: &Sha) -> MergeOrder {
-        MergeOrder { head: head.clone(), method: MergeMethod::Squash, title: "Merged".into(), message: String::new() }
+        MergeOrder { head: head.clone(), method: MergeMethod::Squash, title: "Merged".into(), message: "".into() }
     }
 
     fn log(&self, method: &str, words: &str) -> usize {
@@ -51,7 +51,7 @@ impl Request {
 
 fn comment(path: &str, line: u32, start_line: Option<u32>) -> NewComment {
     let (path, old_path) = (path.to_owned(), path.to_owned());
-    NewComment { path, old_path, side: Side::New, line, start_line, body: format!("on line {line}") }
+    NewComment { path, old_path, side: Side::New, line, start_line, body: format!("on line {line}").into() }
 }
 
 /// 13: while a request is being prepared it is waited for; when that takes too long, nothing is made up.
@@ -114,10 +114,10 @@ async fn a_note_waits_for_its_turn() {
     let it = request().await;
     let bot = it.stage.client(Who::Bot);
     arm(&it.stage, Quirk::NoteLimit, Times::Once);
-    bot.comment(it.number, "patient").await.unwrap();
+    bot.comment(it.number, &"patient".into()).await.unwrap();
     assert_eq!(bot.comments(it.number).await.unwrap().len(), 1);
     arm(&it.stage, Quirk::NoteLimit, Times::Always);
-    assert!(matches!(bot.comment(it.number, "never").await, Err(ForgeFault::Limited { seconds: Some(1), .. })));
+    assert!(matches!(bot.comment(it.number, &"never".into()).await, Err(ForgeFault::Limited { seconds: Some(1), .. })));
     assert_eq!(bot.comments(it.number).await.unwrap().len(), 1);
 }
 
@@ -127,7 +127,7 @@ async fn a_lost_answer_is_no_failure_and_no_success() {
     let it = request().await;
     let bot = it.stage.client(Who::Bot);
     arm(&it.stage, Quirk::LostNote, Times::Once);
-    assert!(bot.comment(it.number, "mine").await.unwrap_err().is_uncertain());
+    assert!(bot.comment(it.number, &"mine".into()).await.unwrap_err().is_uncertain());
     assert_eq!(it.log("POST", "/notes"), 1);
     assert_eq!(bot.comments(it.number).await.unwrap()[0].body, "mine");
 
@@ -259,7 +259,7 @@ async fn a_renamed_project_is_followed_by_reads_alone() {
     let bot = it.stage.client(Who::Bot);
     it.stage.server.with(|base, _| base.rename_project(PATH, "acme/store"));
     assert_eq!(bot.pull(it.number).await.unwrap().head.sha, it.head);
-    assert!(matches!(bot.comment(it.number, "lost").await, Err(ForgeFault::Moved { .. })));
+    assert!(matches!(bot.comment(it.number, &"lost".into()).await, Err(ForgeFault::Moved { .. })));
     let url = it.stage.server.url();
     let renamed = client(&url, "acme/store", &token(Who::Bot)).unwrap();
     assert!(renamed.comments(it.number).await.unwrap().is_empty());
@@ -332,8 +332,8 @@ async fn a_branch_is_brought_up_to_date() {
 async fn people_and_rights_are_read() {
     let it = request().await;
     let bot = it.stage.client(Who::Bot);
-    bot.comment(it.number, "one").await.unwrap();
-    bot.comment(it.number, "two").await.unwrap();
+    bot.comment(it.number, &"one".into()).await.unwrap();
+    bot.comment(it.number, &"two".into()).await.unwrap();
     let comments = bot.comments(it.number).await.unwrap();
     assert!(comments.iter().all(|comment| comment.author.kind == AccountKind::Bot));
     let author = bot.pull(it.number).await.unwrap().author;
@@ -355,7 +355,7 @@ async fn the_missing_scope_is_named() {
     let it = request().await;
     it.stage.server.with(|base, _| base.people.token("reader", id(Who::Bot), &["read_api"]));
     let reader = client(&it.stage.server.url(), PATH, "reader").unwrap();
-    let fault = reader.comment(it.number, "x").await.unwrap_err();
+    let fault = reader.comment(it.number, &"x".into()).await.unwrap_err();
     assert!(matches!(&fault, ForgeFault::Forbidden { needs: Some(needs), .. } if needs.contains("api")), "{fault}");
     let nobody = client(&it.stage.server.url(), PATH, "nobody").unwrap();
     assert!(matches!(nobody.pull(it.number).await, Err(ForgeFault::Unauthorized { .. })));
@@ -379,7 +379,7 @@ async fn a_reaction_may_be_given_twice() {
 async fn labels_and_reviewers_go_to_the_request() {
     let it = request().await;
     let bot = it.stage.client(Who::Bot);
-    bot.add_label(it.number, "tribunal").await.unwrap();
+    bot.add_label(it.number, &"tribunal".into()).await.unwrap();
     assert_eq!(bot.pull(it.number).await.unwrap().labels, ["tribunal"]);
     bot.request_review(it.number, &["maintainer".into()]).await.unwrap();
     bot.request_review(it.number, &["stranger".into()]).await.unwrap();
@@ -421,5 +421,5 @@ async fn a_job_only_reads() {
     assert_eq!(job.pull(it.number).await.unwrap().head.sha, it.head);
     let capabilities = job.capabilities().await.unwrap();
     assert!(!capabilities.can(Capability::Approve) && !capabilities.can(Capability::CommitStatus), "{capabilities:?}");
-    assert!(matches!(job.comment(it.number, "x").await, Err(ForgeFault::Forbidden { .. })));
+    assert!(matches!(job.comment(it.number, &"x".into()).await, Err(ForgeFault::Forbidden { .. })));
 }

@@ -80,7 +80,7 @@ fn print(done: &[(Kind, Refreshed)], vectors: &[(Kind, usize)], format: ListForm
                     })
                 })
                 .collect();
-            out::write(&format!("{:#}\n", serde_json::Value::Array(rows)))
+            out::json(&serde_json::Value::Array(rows))
         }
         ListFormat::Text => {
             let row = |(kind, done): &(Kind, Refreshed)| {
@@ -90,7 +90,7 @@ fn print(done: &[(Kind, Refreshed)], vectors: &[(Kind, usize)], format: ListForm
                 [vec![kind.plural().to_owned()], numbers.to_vec(), vec![vectors]].concat()
             };
             let head = ["KIND", "DOCUMENTS", "PAGES", "NEW", "CHANGED", "GONE", "NEW VECTORS"];
-            out::write(&format!("{}\n", table(&head, done.iter().map(row)).trim_end()))
+            out::say(table(&head, done.iter().map(row)).trim_end())
         }
     }
 }

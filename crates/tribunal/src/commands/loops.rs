@@ -4,6 +4,7 @@ use super::review::pull::{AtHand, fetch, on_forge, withheld};
 use super::review::{interrupt, nonce, run_id};
 use crate::cli::loops::{LoopArgs, LoopFormat, WaitArgs};
 use crate::situation::{Situation, exit};
+use crate::terminal::out::Printable;
 use crate::terminal::{out, progress};
 use crate::workspace::forge::connect;
 use crate::workspace::guidance::Guidance;
@@ -224,18 +225,17 @@ pub(super) async fn signature(at_hand: &AtHand, here: Option<&Repository>) -> Re
 }
 
 fn print(report: &Report, state: &State, args: &LoopArgs) -> Result<(), Situation> {
-    let text = match args.format {
-        LoopFormat::Text => words(report, state),
-        LoopFormat::Markdown => comment(report),
-        LoopFormat::Json => serde_json::to_string_pretty(report)
-            .map_err(|error| Situation::new("engine-failed", exit::INCOMPLETE, error.to_string()))?,
+    let ended = |text: String| if text.ends_with('\n') { text } else { text + "\n" };
+    let printable = match args.format {
+        LoopFormat::Text => Printable::page(&ended(words(report, state))),
+        LoopFormat::Markdown => Printable::plain(&ended(comment(report))),
+        LoopFormat::Json => Printable::json_of(report)?,
     };
-    let text = if text.ends_with('\n') { text } else { text + "\n" };
     match &args.output {
-        Some(file) => std::fs::write(file, text).map_err(|error| {
+        Some(file) => std::fs::write(file, printable.as_str()).map_err(|error| {
             Situation::new("output-failed", exit::INCOMPLETE, format!("{} cannot be written: {error}", file.display()))
         }),
-        None => out::write(&text),
+        None => out::write(&printable),
     }
 }
 

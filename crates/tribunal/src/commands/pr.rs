@@ -13,6 +13,7 @@ use crate::situation::{Situation, exit};
 use crate::terminal::out;
 use crate::workspace;
 use std::sync::Arc;
+use tribunal_core::publish::outgoing::Outgoing;
 use tribunal_core::pull::desk::act::Act;
 use tribunal_core::pull::facts::{Account, AccountKind, CheckState, PullFilter};
 use tribunal_core::pull::place::Asked;
@@ -37,12 +38,12 @@ async fn dispatch(command: PrCommand, quiet: bool) -> Result<(), Situation> {
         PrCommand::Comment { pull, text: said, dry } => {
             let desk = Desk::to_write(dry).await?;
             let number = desk.number(&pull).await?;
-            let comment = desk.local.say(number, &text(&said)?).await?;
+            let comment = desk.local.say(number, &text(&said)?.into()).await?;
             desk.done(&format!("Commented on #{number} ({})", comment.id))
         }
         PrCommand::Review(args) => review::run(args).await,
         PrCommand::Reply { pull, thread, text: said, dry } => {
-            let body = text(&said)?;
+            let body = Outgoing::from(text(&said)?).into_string();
             in_thread(&pull, &thread, dry, "Replied in", |thread| Act::Reply { thread, body: body.clone() }).await
         }
         PrCommand::Resolve { thread, dry } => {
@@ -52,7 +53,7 @@ async fn dispatch(command: PrCommand, quiet: bool) -> Result<(), Situation> {
             in_thread(&thread.pull, &thread.thread, dry, "Opened again", |thread| Act::Unresolve { thread }).await
         }
         PrCommand::Check { pull, name, state, description, url, log, dry } => {
-            let status = NewStatus { context: name, state: check_state(state), description, url };
+            let status = NewStatus { context: name, state: check_state(state), description: description.into(), url };
             let log = log.as_deref().map(words::end_of).transpose()?;
             check(&pull, &status, log.as_deref(), dry).await
         }

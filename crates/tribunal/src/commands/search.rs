@@ -4,7 +4,7 @@ use super::library::{Here, unusable};
 use crate::cli::ListFormat;
 use crate::cli::library::{SearchArgs, kinds};
 use crate::situation::{Situation, exit};
-use crate::terminal::out;
+use crate::terminal::out::{self, Printable};
 use crate::terminal::table::table;
 use tribunal_core::library::hint::Hint;
 use tribunal_core::library::page::Kind;
@@ -41,9 +41,7 @@ pub async fn run(args: &SearchArgs, quiet: bool) -> Result<u8, Situation> {
     let hits: Vec<Hint> = found.hits.into_iter().map(Hint::of).collect();
     match args.format {
         ListFormat::Json => {
-            let text = serde_json::to_string_pretty(&hits)
-                .map_err(|error| Situation::new("engine-failed", exit::INCOMPLETE, error.to_string()))?;
-            out::write(&format!("{text}\n"))?;
+            out::write(&Printable::json_of(&hits)?)?;
         }
         ListFormat::Text if hits.is_empty() => say("Nothing was found."),
         ListFormat::Text => {
@@ -61,10 +59,7 @@ pub async fn run(args: &SearchArgs, quiet: bool) -> Result<u8, Situation> {
                     said.join(" · "),
                 ]
             };
-            out::write(&format!(
-                "{}\n",
-                table(&["SCORE", "KIND", "NAME", "PLACE", "WHAT IT SAYS"], hits.iter().map(row)).trim_end()
-            ))?;
+            out::say(table(&["SCORE", "KIND", "NAME", "PLACE", "WHAT IT SAYS"], hits.iter().map(row)).trim_end())?;
         }
     }
     Ok(exit::DONE)

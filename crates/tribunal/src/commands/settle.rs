@@ -8,6 +8,7 @@ use super::review::{interrupt, run_id};
 use crate::cli::loops::LoopFormat;
 use crate::cli::settle::SettleArgs;
 use crate::situation::{Situation, exit};
+use crate::terminal::out::Printable;
 use crate::terminal::{out, progress, table};
 use crate::workspace::forge::{Connected, connect};
 use crate::workspace::guidance::Guidance;
@@ -215,18 +216,17 @@ fn merge_policy(repository: &Repository, base: &Sha, place: &Place) -> Result<Me
 }
 
 fn print(report: &Report, args: &SettleArgs) -> Result<(), Situation> {
-    let text = match args.format {
-        LoopFormat::Text => text(report),
-        LoopFormat::Markdown => report.markdown(),
-        LoopFormat::Json => serde_json::to_string_pretty(report)
-            .map_err(|error| Situation::new("engine-failed", exit::INCOMPLETE, error.to_string()))?,
+    let ended = |text: String| if text.ends_with('\n') { text } else { text + "\n" };
+    let printable = match args.format {
+        LoopFormat::Text => Printable::page(&ended(text(report))),
+        LoopFormat::Markdown => Printable::plain(&ended(report.markdown())),
+        LoopFormat::Json => Printable::json_of(report)?,
     };
-    let text = if text.ends_with('\n') { text } else { text + "\n" };
     match &args.output {
-        Some(file) => std::fs::write(file, text).map_err(|error| {
+        Some(file) => std::fs::write(file, printable.as_str()).map_err(|error| {
             Situation::new("output-failed", exit::INCOMPLETE, format!("{} cannot be written: {error}", file.display()))
         }),
-        None => out::write(&text),
+        None => out::write(&printable),
     }
 }
 

@@ -11,6 +11,7 @@ use super::review::pull::{clone_folder, on_forge};
 use crate::cli::loops::LoopFormat;
 use crate::cli::sweep::SweepArgs;
 use crate::situation::{Situation, exit};
+use crate::terminal::out::Printable;
 use crate::terminal::sweep::page;
 use crate::terminal::{asker, out, progress};
 use crate::workspace::forge::Connected;
@@ -224,17 +225,17 @@ fn print(report: &Report, args: &SweepArgs) -> Result<(), Situation> {
 }
 
 fn print_as(report: &Report, format: LoopFormat, output: Option<&Path>) -> Result<(), Situation> {
-    let printed = match format {
-        LoopFormat::Text => text(report),
-        LoopFormat::Markdown => markdown(report),
-        LoopFormat::Json => report.to_json(),
+    let ended = |text: String| if text.ends_with('\n') { text } else { text + "\n" };
+    let printable = match format {
+        LoopFormat::Text => Printable::plain(&ended(text(report))),
+        LoopFormat::Markdown => Printable::plain(&ended(markdown(report))),
+        LoopFormat::Json => Printable::json_of(report)?,
     };
-    let printed = if printed.ends_with('\n') { printed } else { printed + "\n" };
     match (output, format) {
-        (Some(file), _) => std::fs::write(file, printed).map_err(|error| {
+        (Some(file), _) => std::fs::write(file, printable.as_str()).map_err(|error| {
             Situation::new("output-failed", exit::INCOMPLETE, format!("{} cannot be written: {error}", file.display()))
         }),
         (None, LoopFormat::Text) => out::page(&page(report)),
-        (None, LoopFormat::Markdown | LoopFormat::Json) => out::write(&printed),
+        (None, LoopFormat::Markdown | LoopFormat::Json) => out::write(&printable),
     }
 }

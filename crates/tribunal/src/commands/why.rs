@@ -3,7 +3,7 @@
 use super::review::pull::{clone_folder, on_forge};
 use crate::cli::why::{WhyArgs, WhyFormat};
 use crate::situation::{Situation, exit};
-use crate::terminal::out;
+use crate::terminal::out::{self, Printable};
 use crate::workspace;
 use crate::workspace::forge::{Connected, connect};
 use crate::workspace::guidance::Guidance;
@@ -118,7 +118,7 @@ fn policy_of(merging: &Merging, look: &Look) -> Result<MergePolicy, Situation> {
 fn print(whys: &[Why], format: WhyFormat) -> Result<(), Situation> {
     match format {
         WhyFormat::Text => out::page(&whys.iter().map(text).collect::<Vec<_>>().join("\n")),
-        WhyFormat::Markdown => out::write(&markdown(whys)),
+        WhyFormat::Markdown => out::write(&Printable::plain(&markdown(whys))),
         WhyFormat::Json => {
             let value = serde_json::to_value(whys)
                 .map_err(|error| Situation::new("engine-failed", exit::INCOMPLETE, error.to_string()))?;

@@ -4,6 +4,7 @@
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
 use std::sync::Arc;
 use tokio::sync::{Mutex, mpsc};
+use tribunal_core::publish::outgoing::masked;
 use tribunal_core::publish::visible::on_terminal;
 use tribunal_engine::sweep::Asker;
 
@@ -31,7 +32,7 @@ pub fn asker() -> Asker {
             let mut lines = lines.lock().await;
             while lines.try_recv().is_ok() {}
             let mut stderr = anstream::stderr();
-            let _ = write!(stderr, "\u{1b}[1m?\u{1b}[0m {}", on_terminal(&question));
+            let _ = write!(stderr, "\u{1b}[1m?\u{1b}[0m {}", on_terminal(&masked(&question)));
             let _ = stderr.flush();
             lines.recv().await
         })

@@ -1,27 +1,30 @@
 //! The result, in the format that was asked for.
 
+use super::file;
 use super::frame::frame;
-use super::{file, out};
+use super::out::{self, Printable};
 use crate::cli::{Format, OutputArgs};
 use crate::situation::Situation;
 use annotate_snippets::Renderer;
 use tribunal_core::combine::verdict::{Outcome, Verdict};
-use tribunal_core::publish::visible::{in_json, on_terminal};
+use tribunal_core::publish::outgoing::masked_texts;
 use tribunal_core::publish::{rdjson::rdjson, sarif::sarif, sticky::markdown};
 use tribunal_core::report::document::Document;
 use tribunal_core::report::receipt::SeatState;
 
 pub fn write(document: &Document, output: &OutputArgs) -> Result<(), Situation> {
-    let text = match output.format {
-        Format::Text => on_terminal(&text(&document.for_display(), width(output))),
-        Format::Json => in_json(&document.to_json()),
-        Format::Sarif => in_json(&sarif(document)),
-        Format::Rdjson => in_json(&rdjson(document)),
-        Format::Markdown => markdown(&document.for_display()),
+    // A document of an earlier version may have been kept with its keys.
+    let document = &masked_texts(document);
+    let printable = match output.format {
+        Format::Text => Printable::page(&text(&document.for_display(), width(output))),
+        Format::Json => Printable::json_text(&document.to_json()),
+        Format::Sarif => Printable::json_text(&sarif(document)),
+        Format::Rdjson => Printable::json_text(&rdjson(document)),
+        Format::Markdown => Printable::plain(&markdown(&document.for_display())),
     };
     match &output.output {
-        None => out::write(&text),
-        Some(path) => file::write(path, &anstream::adapter::strip_str(&text).to_string()),
+        None => out::write(&printable),
+        Some(path) => file::write(path, &anstream::adapter::strip_str(printable.as_str()).to_string()),
     }
 }
 

@@ -16,6 +16,7 @@ use tribunal_core::policy::credentials::{
 };
 use tribunal_core::policy::forge::ForgeConfig;
 use tribunal_core::publish::marker::MarkerKey;
+use tribunal_core::publish::outgoing::known::learn_secret;
 use tribunal_core::pull::facts::{Account, AccountKind, PullFilter, PullState};
 use tribunal_core::pull::place::{Asked, ForgeKind, Hint, Place, Project, project_of_remote};
 use tribunal_engine::local_book::LedgerBook;
@@ -328,6 +329,7 @@ async fn of_current_branch(forge: &dyn Forge, here: Option<&Repository>) -> Resu
 /// One key for one project, from a secret that stays the same.
 fn marker_key(project: &Project, proof: &Proof) -> MarkerKey {
     if let Some(secret) = env(MARKER_KEY_VARIABLE).filter(|value| !value.trim().is_empty()) {
+        learn_secret(&secret);
         return MarkerKey::for_host(project.host(), &secret);
     }
     match proof {

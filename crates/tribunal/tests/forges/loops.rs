@@ -19,6 +19,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tribunal_core::findings::anchor::Side;
 use tribunal_core::ids::Sha;
+use tribunal_core::publish::outgoing::Outgoing;
 use tribunal_core::pull::facts::Account;
 use tribunal_core::pull::talk::{NewComment, NewReview, ReviewEvent, Thread};
 
@@ -57,9 +58,9 @@ pub async fn submits(town: &Town, number: u64, who: Who, event: ReviewEvent, bod
         side: Side::New,
         line: *line,
         start_line: None,
-        body: body.clone(),
+        body: Outgoing::of_somebody_else(body),
     });
-    let review = NewReview { commit, event, body: body.into(), comments: comments.collect() };
+    let review = NewReview { commit, event, body: Outgoing::of_somebody_else(body), comments: comments.collect() };
     let submitted = forge.submit(number, &review).await.unwrap();
     assert_eq!(submitted.refused, Vec::<usize>::new(), "the forge refused a remark");
 }

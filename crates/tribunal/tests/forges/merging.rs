@@ -51,19 +51,14 @@ async fn on_top(town: &Town, base: &str, branch: &str, files: &[(&str, Option<&s
 pub async fn draft(town: &Town) -> Opened {
     let (branch, file) = (name("draft"), format!("{}.md", name("draft")));
     let head = town.stage.push(&branch, &[(&file, Some("Half a word.\n"))], "half").await;
-    let pull = NewPull {
-        title: "Half".into(),
-        body: String::new(),
-        head_branch: branch.clone(),
-        base_branch: "main".into(),
-        draft: true,
-    };
+    let pull =
+        NewPull { title: "Half".into(), body: "".into(), head_branch: branch.clone(), base_branch: "main".into(), draft: true };
     let number = town.stage.forge_as(Who::Author).open(&pull).await.unwrap().number;
     Opened { number, branch, head }
 }
 
 pub async fn status(town: &Town, sha: &Sha, context: &str, state: CheckState) {
-    let status = NewStatus { context: context.into(), state, description: String::new(), url: None };
+    let status = NewStatus { context: context.into(), state, description: "".into(), url: None };
     town.stage.forge_as(Who::Bot).set_status(sha, &status).await.unwrap();
 }
 

@@ -36,7 +36,7 @@ pub struct Tasked {
 }
 
 pub async fn issue(town: &Town, title: &str, labels: &[&str]) -> u64 {
-    let labels = labels.iter().map(|label| (*label).to_owned()).collect();
+    let labels = labels.iter().map(|label| (*label).into()).collect();
     let issue = NewIssue { title: title.into(), body: "### Acceptance Criteria\n\n- it is there\n".into(), labels };
     town.stage.forge_as(Who::Maintainer).create_issue(&issue).await.unwrap().number
 }
@@ -127,8 +127,7 @@ pub async fn spoken(town: &Town, number: u64) -> Vec<String> {
 }
 
 pub async fn merge_by_hand(town: &Town, number: u64) {
-    let order =
-        MergeOrder { head: head(town, number).await, method: MergeMethod::Merge, title: "x".into(), message: String::new() };
+    let order = MergeOrder { head: head(town, number).await, method: MergeMethod::Merge, title: "x".into(), message: "".into() };
     town.stage.forge_as(Who::Maintainer).merge(number, &order).await.unwrap();
 }
 

@@ -1,7 +1,7 @@
 //! One story for every forge: a pull request is reviewed, changed, reviewed again, and nothing is said twice.
 
 use super::town::{Machine, Said, Town, assert_no_repetition};
-use forge_conformance::Who;
+use forge_conformance::{Voice as _, Who};
 use tribunal_core::findings::anchor::Side;
 use tribunal_core::pull::capability::Capability;
 use tribunal_core::pull::facts::{CheckState, PullState};
@@ -137,7 +137,7 @@ pub async fn one_line(town: &Town) {
     let said = NewReview {
         commit: head,
         event: ReviewEvent::Comment,
-        body: String::new(),
+        body: "".into(),
         comments: vec![NewComment {
             path: "net.py".into(),
             old_path: "net.py".into(),

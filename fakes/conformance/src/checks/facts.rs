@@ -1,5 +1,6 @@
 //! What a forge says about pull requests.
 
+use crate::Voice as _;
 use crate::checkout::environment;
 use crate::scene::{Scene, eventually, name, settled};
 use crate::stage::{Stage, Who};
@@ -41,7 +42,7 @@ pub async fn a_draft_is_one(stage: Arc<dyn Stage>) {
     let branch = name("draft");
     stage.push(&branch, &[(&branch, Some("text\n"))], "a start").await;
     let new =
-        NewPull { title: "Unfinished".into(), body: String::new(), head_branch: branch, base_branch: "main".into(), draft: true };
+        NewPull { title: "Unfinished".into(), body: "".into(), head_branch: branch, base_branch: "main".into(), draft: true };
     let bot = stage.forge_as(Who::Bot);
     let opened = bot.open(&new).await.unwrap();
     let pull = bot.pull(opened.number).await.unwrap();

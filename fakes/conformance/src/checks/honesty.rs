@@ -25,7 +25,7 @@ pub async fn what_is_not_claimed_is_refused(stage: Arc<dyn Stage>) {
         name: "tribunal".into(),
         state: CheckState::Success,
         title: "Nothing found".into(),
-        summary: String::new(),
+        summary: "".into(),
         annotations: Vec::new(),
     };
     let made = scene.bot.check_run(&scene.head, &run).await;

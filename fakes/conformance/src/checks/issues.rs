@@ -1,5 +1,6 @@
 //! Issues, labels, reactions.
 
+use crate::Voice as _;
 use crate::scene::{ADDED, Scene, eventually, name};
 use crate::stage::{Stage, Who};
 use std::sync::Arc;
@@ -12,7 +13,10 @@ pub async fn an_issue_is_made_found_and_closed(stage: Arc<dyn Stage>) {
     let bot = stage.forge_as(Who::Bot);
     let word = name("deferred").replace('-', "x");
     let label = name("label");
-    let new = NewIssue { title: format!("Work {word}"), body: "Later, with 漢字.".into(), labels: vec![label.clone()] };
+    let new =
+        NewIssue {
+            title: format!("Work {word}").into(), body: "Later, with 漢字.".into(), labels: vec![label.as_str().into()]
+        };
     let made = bot.create_issue(&new).await;
     if !bot.capabilities().await.unwrap().can(Capability::Issues) {
         assert!(matches!(made, Err(ForgeFault::Unsupported { .. })), "{made:?}");
@@ -45,20 +49,20 @@ pub async fn an_issue_is_made_found_and_closed(stage: Arc<dyn Stage>) {
 /// An issue has its own conversation, also where a pull request has the same number.
 pub async fn an_issue_is_talked_about(stage: Arc<dyn Stage>) {
     let scene = Scene::new(&stage, "talked").await;
-    let new = NewIssue { title: name("talk"), body: String::new(), labels: Vec::new() };
+    let new = NewIssue { title: name("talk").into(), body: "".into(), labels: Vec::new() };
     if !scene.bot.capabilities().await.unwrap().can(Capability::Issues) {
         return;
     }
     let issue = scene.bot.create_issue(&new).await.unwrap().number;
     let before = scene.bot.comments(scene.number).await.unwrap().len();
     for text in ["first", "second"] {
-        scene.bot.comment_on_issue(issue, text).await.unwrap();
+        scene.bot.comment_on_issue(issue, &text.into()).await.unwrap();
     }
     let said = scene.bot.issue_comments(issue).await.unwrap();
     assert_eq!(said.iter().map(|comment| comment.body.as_str()).collect::<Vec<_>>(), ["first", "second"]);
     assert!(said[0].author.is(&scene.bot.identity().await.unwrap()));
     assert_eq!(scene.bot.comments(scene.number).await.unwrap().len(), before);
-    assert!(scene.bot.comment_on_issue(999_999, "nobody").await.is_err());
+    assert!(scene.bot.comment_on_issue(999_999, &"nobody".into()).await.is_err());
 }
 
 /// SL-70: the stories of an epic, by the words in their descriptions; open and closed, and no others.
@@ -68,7 +72,7 @@ pub async fn parts_of_an_issue_are_found(stage: Arc<dyn Stage>) {
         return;
     }
     let make = async |body: String| {
-        let new = NewIssue { title: name("part"), body, labels: Vec::new() };
+        let new = NewIssue { title: name("part").into(), body: body.into(), labels: Vec::new() };
         bot.create_issue(&new).await.unwrap().number
     };
     let epic = make("An epic.".into()).await;

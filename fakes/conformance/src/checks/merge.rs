@@ -11,7 +11,7 @@ use tribunal_core::pull::talk::{NewIssue, NewPull};
 use tribunal_core::pull::told::Told;
 
 fn order(head: &Sha, method: MergeMethod, title: &str) -> MergeOrder {
-    MergeOrder { head: head.clone(), method, title: title.to_owned(), message: "What it is for.".to_owned() }
+    MergeOrder { head: head.clone(), method, title: title.into(), message: "What it is for.".into() }
 }
 
 /// forges.md 8, 6: a head that was not looked at is a conflict, and nothing is merged.
@@ -84,8 +84,7 @@ pub async fn a_branch_is_brought_up_to_date(stage: Arc<dyn Stage>) {
 pub async fn a_merge_without_words_has_the_usual_ones(stage: Arc<dyn Stage>) {
     let scene = Scene::apart(&stage, "wordless").await;
     settled(&scene).await;
-    let order =
-        MergeOrder { head: scene.head.clone(), method: MergeMethod::Squash, title: String::new(), message: String::new() };
+    let order = MergeOrder { head: scene.head.clone(), method: MergeMethod::Squash, title: "".into(), message: "".into() };
     merge(&scene, &order).await.unwrap();
     let checkout = stage.checkout();
     checkout.git(&["fetch", "--quiet", "origin", "+refs/heads/main:refs/remotes/origin/main"]).await;
@@ -130,7 +129,7 @@ pub async fn a_base_says_what_it_asks_for(stage: Arc<dyn Stage>) {
 /// SL-68: the forge itself closes what a merged pull request says that it closes, and nothing else.
 pub async fn a_merge_closes_its_issues(stage: Arc<dyn Stage>) {
     let bot = stage.forge_as(Who::Bot);
-    let new = |title: &str| NewIssue { title: title.to_owned(), body: String::new(), labels: Vec::new() };
+    let new = |title: &str| NewIssue { title: title.into(), body: "".into(), labels: Vec::new() };
     let story = bot.create_issue(&new("A story")).await;
     if !bot.capabilities().await.unwrap().can(Capability::Issues) {
         return;
@@ -141,7 +140,13 @@ pub async fn a_merge_closes_its_issues(stage: Arc<dyn Stage>) {
     let head = stage.push(&branch, &[(&path, Some("done\n"))], "the work").await;
     let body = format!("Closes #{story}\n\nPart of #{epic}");
     // Whoever merges must be able to close the issue, and so must whoever says that it is to be closed.
-    let pull = NewPull { title: branch.clone(), body, head_branch: branch.clone(), base_branch: "main".into(), draft: false };
+    let pull = NewPull {
+        title: branch.as_str().into(),
+        body: body.into(),
+        head_branch: branch.clone(),
+        base_branch: "main".into(),
+        draft: false,
+    };
     let number = bot.open(&pull).await.unwrap().number;
     let scene = Scene { number, branch, path, head: head.clone(), bot: Arc::clone(&bot) };
     settled(&scene).await;

@@ -37,7 +37,7 @@ pub async fn rights_are_told_apart(stage: Arc<dyn Stage>) {
 pub async fn a_merge_makes_a_contributor(stage: Arc<dyn Stage>) {
     let scene = Scene::apart(&stage, "contributor").await;
     settled(&scene).await;
-    let order = MergeOrder { head: scene.head.clone(), method: MergeMethod::Merge, title: "In".into(), message: String::new() };
+    let order = MergeOrder { head: scene.head.clone(), method: MergeMethod::Merge, title: "In".into(), message: "".into() };
     merge(&scene, &order).await.unwrap();
     let author = stage.forge_as(Who::Author).identity().await.unwrap();
     assert!(scene.bot.has_contributed(&author).await.unwrap());

@@ -14,7 +14,7 @@ const MANY: usize = 60;
 
 fn status(context: &str, state: CheckState, description: &str) -> NewStatus {
     let url = Some("https://example.org/run/1".to_owned());
-    NewStatus { context: context.to_owned(), state, description: description.to_owned(), url }
+    NewStatus { context: context.to_owned(), state, description: description.into(), url }
 }
 
 pub async fn the_latest_of_each_name_counts(stage: Arc<dyn Stage>) {

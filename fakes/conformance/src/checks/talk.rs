@@ -1,5 +1,6 @@
 //! Comments under the pull request as a whole.
 
+use crate::Voice as _;
 use crate::scene::Scene;
 use crate::stage::{Stage, Who};
 use std::sync::Arc;

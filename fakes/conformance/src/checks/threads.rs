@@ -1,5 +1,6 @@
 //! Conversations on lines.
 
+use crate::Voice as _;
 use crate::scene::{ADDED, CHANGED, CONTEXT, DELETED, Scene};
 use crate::stage::{Stage, Who};
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! A log without what only a terminal or a runner needs, and without keys.
 
-use crate::findings::leak::masked;
 use crate::prompt::hides;
+use crate::publish::outgoing::masked;
 use regex::Regex;
 use std::sync::LazyLock;
 
@@ -83,7 +83,7 @@ fn without_stamp(line: &str) -> &str {
 }
 
 fn without_secrets(line: &str) -> String {
-    let (mut line, _) = masked(line);
+    let mut line = masked(line);
     for (pattern, put) in [(&NAMED, "${1}[key removed]"), (&IN_ADDRESS, "${1}[key removed]@")] {
         if let Some(pattern) = pattern.as_ref() {
             line = pattern.replace_all(&line, put).into_owned();

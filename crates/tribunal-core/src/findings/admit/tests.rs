@@ -41,7 +41,7 @@ fn run_in(role: &str, claim: Claim, has_repo: bool, spec: Option<&str>, window: 
     let roles = built_in_roles().unwrap();
     let role = roles.iter().find(|candidate| candidate.name.as_str() == role).unwrap();
     let (change, agent, outlines) = (change(), AgentName::from("test"), BTreeMap::new());
-    let gate = Gate { role, agent: &agent, change: &change, outlines: &outlines, window, has_repo, spec, watch: None };
+    let gate = Gate { role, agent: &agent, change: &change, outlines: &outlines, window, has_repo, spec, author: Author::Rules };
     let mut report = admit(Report { findings: vec![claim], ..Report::default() }, &gate);
     assert_eq!(report.findings.len() + report.dropped.len(), 1, "a claim is never lost");
     report.findings.pop().ok_or_else(|| report.dropped[0].reason)
@@ -160,7 +160,7 @@ fn findings_outside_the_window_are_dropped() {
         window: Some(&window),
         has_repo: true,
         spec: None,
-        watch: None,
+        author: Author::Rules,
     };
     let report = Report {
         findings: vec![claim()],
@@ -178,4 +178,78 @@ fn cross_file_claims_need_the_repository() {
     let cross = Claim { category: "E7".into(), ..claim() };
     assert!(run_with("staff-engineer", cross.clone(), true, None).is_ok());
     assert_eq!(run_with("staff-engineer", cross, false, None).unwrap_err(), DropReason::NeedsRepository);
+}
+
+const AWS: &str = "AKIAQ3WZ7T5RY2KXQ3WZ";
+
+/// A report in which every text is hostile. A new field must be given here, or this does not compile.
+fn hostile(text: &str, evidence: &str) -> Report {
+    let claim = Claim {
+        category: "S3".into(),
+        file: "a.py".into(),
+        line_start: None,
+        line_end: None,
+        severity: None,
+        confidence: Confidence::High,
+        blast: Blast::Local,
+        justification: Some(Justification::Reachable),
+        evidence: evidence.into(),
+        failure_mode: text.into(),
+        mitigation: text.into(),
+        details: Some(text.into()),
+        notes: Some(text.into()),
+        slug: Some(text.into()),
+        signal: None,
+        spec_quote: Some(text.into()),
+        questions: vec![text.into()],
+        mitigation_out_of_scope: false,
+        reversible: None,
+        rule: Some(text.into()),
+        fix: Some(Fix { line_start: 2, line_end: 2, replacement: text.into() }),
+    };
+    Report {
+        findings: vec![claim],
+        not_applicable: vec![],
+        checked_clean: vec![CleanCheck { category: "S1".into(), evidence: text.into() }],
+        prior: vec![PriorStatus { id: crate::ids::FindingId(1), verification: Verification::No, note: text.into() }],
+        missing_prerequisites: vec![text.into()],
+        unread: vec![Unread { path: "b.py".into(), reason: text.into() }],
+        left_alone: BTreeMap::new(),
+    }
+}
+
+/// Issue 16, C13: whoever wrote it and whatever field it stands in, what passes the gate holds no key: neither in the texts nor in the
+/// quote of the code that the finding is about.
+#[test]
+fn no_key_passes_the_gate() {
+    let line = format!("password = \"{AWS}\"  # hunter2hunter2");
+    let diff = format!("--- a/a.py\n+++ b/a.py\n@@ -1,1 +1,2 @@\n import os\n+{line}\n");
+    let (change, agent, outlines) = (parse_diff(diff.as_bytes()).unwrap(), AgentName::from("test"), BTreeMap::new());
+    let roles = built_in_roles().unwrap();
+    let role = roles.iter().find(|role| role.name.as_str() == "security-reviewer").unwrap();
+    let watch = Watch::new(std::iter::empty(), "heron-0123456789abcdef");
+    for author in [Author::Rules, Author::Linter, Author::Agent(&watch)] {
+        let (window, has_repo, spec) = (None, true, None);
+        let gate = Gate { role, agent: &agent, change: &change, outlines: &outlines, window, has_repo, spec, author };
+        let report = admit(hostile(&format!("the key is {AWS}"), &line), &gate);
+        assert_eq!(report.findings.len(), 1, "{author:?}: {:?}", report.dropped);
+        let stored = serde_json::to_string(&report).unwrap();
+        assert!(!stored.contains(AWS), "{author:?}: {stored}");
+        assert!(stored.contains("AKIA…(20 masked, "), "{author:?}: {stored}");
+        assert_eq!(report.findings[0].fix, None);
+        assert!(report.findings[0].notes.as_deref().unwrap().contains("The suggested fix is left out: it holds a secret."));
+    }
+}
+
+/// The masked quote of a kept finding is found again where its code stands, and nowhere else.
+#[test]
+fn a_masked_quote_finds_its_line() {
+    let diff = format!("--- a/a.py\n+++ b/a.py\n@@ -0,0 +1,3 @@\n+x = 1\n+key = \"{AWS}\"\n+key = \"AKIAQ3WZ7T5RY2KXAAAA\"\n");
+    let file = &parse_diff(diff.as_bytes()).unwrap().files[0];
+    use crate::findings::anchor::anchor;
+    let raw = anchor(file, &format!("key = \"{AWS}\""), None).unwrap();
+    let (quote, keys) = AnchorIndex::new(file).masked_quote(&raw, Suspicion::Usual);
+    assert!(!quote.contains(AWS) && keys.contains(&AWS.to_owned()), "{quote}");
+    assert_eq!(anchor(file, &quote, None).map(|found| found.line_start), Ok(2));
+    assert!(anchor(file, &quote.replace("20 masked", "21 masked"), None).is_err());
 }

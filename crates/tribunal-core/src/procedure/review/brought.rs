@@ -6,7 +6,7 @@ use crate::combine::finding::Finding;
 use crate::combine::verdict::Outcome;
 use crate::combine::{dedup, hygiene, identity, severity};
 use crate::diff::change::Change;
-use crate::findings::admit::{Gate, admit};
+use crate::findings::admit::{Author, Gate, admit};
 use crate::findings::key::brought_key;
 use crate::findings::leak::Watch;
 use crate::findings::report::{Claim, Report};
@@ -91,7 +91,7 @@ impl Brought {
                 window: None,
                 has_repo: true,
                 spec: None,
-                watch: Some(&watch),
+                author: Author::Agent(&watch),
             };
             admitted.extend(admit(Report { findings: vec![claim(finding)], ..Report::default() }, &gate).findings);
         }

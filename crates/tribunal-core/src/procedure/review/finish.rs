@@ -13,6 +13,7 @@ use crate::policy::agents::AgentConfig;
 use crate::policy::context::parse_context;
 use crate::procedure::Millis;
 use crate::prompt::prompts_hash;
+use crate::publish::outgoing::masked_texts;
 use crate::publish::summary::{Partial, summary_line};
 use crate::report::document::{Document, SeatFailure};
 use crate::report::receipt::{
@@ -115,7 +116,8 @@ pub fn document(
         refuted,
     };
     dismiss(&mut document, &plan.dismissals);
-    Publishing { document, names, built_on: plan.built_on.clone(), is_restated: false }
+    // Every format, the ledger and the pull request show this document; no secret gets into it.
+    Publishing { document: masked_texts(&document), names, built_on: plan.built_on.clone(), is_restated: false }
 }
 
 /// The findings that an agent other than their author may try to refute.

@@ -6,6 +6,7 @@ use crate::combine::verdict::Verdict;
 use crate::findings::scale::Priority;
 use crate::merge::facts::Reviewed;
 use crate::publish::markdown::{code, fenced, inert};
+use crate::publish::outgoing::filtered;
 use crate::publish::visible::{visible, visible_line};
 use crate::report::document::Document;
 
@@ -44,11 +45,15 @@ pub fn words(block: &Block<'_>, limit: usize) -> String {
     // All findings without their fixes say more than some of them with theirs.
     for (shown, fixes) in (0..=most).rev().flat_map(|shown| [(shown, true), (shown, false)]) {
         said = written(block, &findings, shown, fixes);
+        if said.len() > limit {
+            continue;
+        }
+        said = filtered(&said);
         if said.len() <= limit {
             return said;
         }
     }
-    cut(&said, limit)
+    cut(&filtered(&said), limit)
 }
 
 fn written(block: &Block<'_>, findings: &[&Finding], shown: usize, fixes: bool) -> String {

@@ -7,6 +7,7 @@ use crate::ids::{RunId, Sha};
 use crate::procedure::order::Hindrance;
 use crate::publish::drafts::Drafts;
 use crate::publish::marker::{Mark, MarkerKey, seal};
+use crate::publish::outgoing::Outgoing;
 use crate::publish::reconcile::Stop;
 use crate::pull::capability::{Capabilities, Capability};
 use crate::pull::facts::{Account, Pull, PullState};
@@ -109,7 +110,7 @@ pub fn next(desired: &Desired<'_>, observed: &Observed) -> Result<Next, Refrain>
     let review = NewReview {
         commit: head.clone(),
         event: event(verdict, pull.author.is(desired.me), can_approve),
-        body: format!("{}\n{sealed}", words(&block, room)),
+        body: Outgoing::marked(&[], &format!("{}\n", words(&block, room)), &[sealed]),
         comments: Vec::new(),
     };
     Ok(Next::Post { remove, review })

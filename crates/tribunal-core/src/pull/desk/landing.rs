@@ -7,6 +7,7 @@ use super::act::Refusal;
 use super::{Desk, Landing, Live, PullDesk, Subject};
 use crate::ids::Sha;
 use crate::procedure::Millis;
+use crate::publish::outgoing::filtered;
 use crate::pull::facts::{MergeMethod, PullState};
 
 /// Merges that were begun and never happened; more than these are of no interest.
@@ -78,10 +79,12 @@ impl Desk {
 /// What the commit of a merge is called when nobody says otherwise.
 pub fn usual_words(desk: &Desk, number: u64, method: MergeMethod) -> (String, String) {
     match method {
-        MergeMethod::Squash | MergeMethod::Rebase => (format!("{} (#{number})", desk.title), desk.body.trim().to_owned()),
+        MergeMethod::Squash | MergeMethod::Rebase => {
+            (filtered(&format!("{} (#{number})", desk.title)), filtered(desk.body.trim()))
+        }
         MergeMethod::Merge => {
             let head = desk.pull().map_or("", |pull| pull.head.name.as_str());
-            (format!("Merge pull request #{number} from {head}"), desk.title.clone())
+            (format!("Merge pull request #{number} from {head}"), filtered(&desk.title))
         }
     }
 }

@@ -71,7 +71,7 @@ impl Written {
             commit: commit.clone(),
             code,
         };
-        (spot, comment.body.clone())
+        (spot, comment.body.to_string())
     }
 }
 

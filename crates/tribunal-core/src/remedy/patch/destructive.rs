@@ -248,7 +248,7 @@ fn weaker_key<'a>(gone: &[String], new: &'a [String]) -> Option<&'a str> {
 
 /// The beginning of a line, for a message.
 fn shown(line: &str) -> String {
-    let (line, _) = crate::findings::leak::masked(line);
+    let line = crate::publish::outgoing::masked(line);
     let mut short: String = line.chars().take(80).collect();
     if short.len() < line.len() {
         short.push('…');

@@ -1,7 +1,7 @@
 //! Credentials in what a patch adds (WL-87, 10): written out, or written to where others read.
 
 use super::lines::{is_comment, without_strings};
-use crate::findings::leak::masked;
+use crate::publish::outgoing::mask::has_key_shape;
 use regex::Regex;
 use std::sync::LazyLock;
 
@@ -24,7 +24,7 @@ const PLACEHOLDERS: [&str; 13] =
     ["example", "changeme", "change-me", "your", "xxxx", "****", "placeholder", "dummy", "<", "${", "{{", "test", "redacted"];
 
 pub fn exposes(line: &str) -> Option<String> {
-    if masked(line).1 || line.contains("PRIVATE KEY-----") {
+    if has_key_shape(line) || line.contains("PRIVATE KEY-----") {
         return Some("a key is written into the code".to_owned());
     }
     let value = ASSIGNED.as_ref().and_then(|pattern| pattern.captures(line)).and_then(|found| found.get(4));

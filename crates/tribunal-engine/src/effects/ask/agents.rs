@@ -81,8 +81,7 @@ impl Agents {
     pub async fn watch(&self, canary: &str) -> Watch {
         let keys = self.keys.lock().await;
         let held = keys.values().filter_map(|key| key.as_ref().ok()?.as_deref()).map(|secret| secret.expose().to_owned());
-        let environment = std::env::vars().filter(|(name, value)| is_secret(name, value)).map(|(_, value)| value);
-        let values: Vec<String> = held.chain(environment).collect();
+        let values: Vec<String> = held.chain(secrets_of_environment()).collect();
         Watch::new(values.iter().map(String::as_str), canary)
     }
 
@@ -164,4 +163,10 @@ fn ask_with_patience(agent: &CliAgent<'_>, question: &Question) -> Result<Answer
         }
         Remedy::Retry { .. } | Remedy::Later { .. } | Remedy::Fail => Err((fault, usage)),
     }
+}
+
+/// What the environment calls a secret. A variable that is no text is none of ours.
+fn secrets_of_environment() -> impl Iterator<Item = String> {
+    let texts = std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    texts.filter(|(name, value)| is_secret(name, value)).map(|(_, value)| value)
 }

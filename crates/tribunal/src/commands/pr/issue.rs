@@ -13,7 +13,14 @@ pub async fn run(command: IssueCommand) -> Result<(), Situation> {
     match command {
         IssueCommand::Open { title, body, label, dry } => {
             let desk = Desk::to_write(dry).await?;
-            let issue = desk.local.open_issue(&NewIssue { title, body: text(&body)?, labels: label }).await?;
+            let issue = desk
+                .local
+                .open_issue(&NewIssue {
+                    title: title.into(),
+                    body: text(&body)?.into(),
+                    labels: label.into_iter().map(Into::into).collect(),
+                })
+                .await?;
             desk.done(&format!("Opened issue #{}: {}", issue.number, issue.title))
         }
         IssueCommand::List { all, words, output } => list(all, &words, output.is_json()).await,

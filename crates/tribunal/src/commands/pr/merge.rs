@@ -28,7 +28,8 @@ pub async fn run(args: MergeArgs, quiet: bool) -> Result<(), Situation> {
     // A message without a title is still one's own.
     let title =
         args.title.unwrap_or_else(|| if message.is_empty() { String::new() } else { format!("{} (#{number})", pull.title) });
-    let commit = desk.local.land(number, &MergeOrder { head: head.clone(), method, title, message }).await?;
+    let commit =
+        desk.local.land(number, &MergeOrder { head: head.clone(), method, title: title.into(), message: message.into() }).await?;
     let now = if desk.rehearses { String::new() } else { format!("; {} is at {}", pull.base.branch, commit.short()) };
     desk.done(&format!("Merged #{number} ({} at {}) into {}{now}", pull.head.branch, head.short(), pull.base.branch))
 }

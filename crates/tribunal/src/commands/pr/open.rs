@@ -24,7 +24,10 @@ pub async fn run(args: OpenArgs) -> Result<(), Situation> {
     let (subject, body) = described(&desk.repository, &base_branch, &head_branch);
     let title = args.title.unwrap_or(subject);
     let body = args.body.map_or(Ok(body), |body| text(&body))?;
-    let pull = desk.local.open_pull(&NewPull { title, body, head_branch, base_branch, draft: args.draft }).await?;
+    let pull = desk
+        .local
+        .open_pull(&NewPull { title: title.into(), body: body.into(), head_branch, base_branch, draft: args.draft })
+        .await?;
     let draft = if pull.draft { " as a draft" } else { "" };
     desk.done(&format!("Opened #{}{draft}: {} ({} → {})", pull.number, pull.title, pull.head.branch, pull.base.branch))
 }

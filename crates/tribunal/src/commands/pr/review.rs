@@ -26,7 +26,8 @@ pub async fn run(args: ReviewPullArgs) -> Result<(), Situation> {
     let pull = desk.local.look_at(number).await?;
     let commit = looked_at(&desk.repository, &pull, args.head.as_deref())?;
     let with = if comments.is_empty() { String::new() } else { format!(" with {}", count(comments.len(), "comment")) };
-    let submitted = desk.local.write_review(number, &NewReview { commit: commit.clone(), event, body, comments }).await?;
+    let submitted =
+        desk.local.write_review(number, &NewReview { commit: commit.clone(), event, body: body.into(), comments }).await?;
     desk.done(&format!("{verb} #{number} at {}{with} ({})", commit.short(), submitted.review))
 }
 
@@ -63,7 +64,7 @@ fn comment(place: &str, body: &str, side: Side) -> Result<NewComment, Situation>
             .help("write FILE:LINE, FILE:FIRST-LAST, or FILE for a comment on the file"));
     }
     let path = path.trim_start_matches("./").to_owned();
-    Ok(NewComment { old_path: path.clone(), path, side, line, start_line, body: text(body)? })
+    Ok(NewComment { old_path: path.clone(), path, side, line, start_line, body: text(body)?.into() })
 }
 
 #[cfg(test)]

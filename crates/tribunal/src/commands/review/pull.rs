@@ -5,6 +5,7 @@ use crate::cli::ReviewArgs;
 use crate::commands::library as references;
 use crate::commands::publish::bad_receipt;
 use crate::situation::{Situation, exit};
+use crate::terminal::out::Printable;
 use crate::terminal::{out, progress};
 use crate::workspace::forge::{Connected, connect, reconnect};
 use crate::workspace::guidance::Guidance;
@@ -318,9 +319,7 @@ async fn is_allowed(connected: &Connected, pull: &Pull) -> Result<bool, Situatio
 /// Exactly what would be sent, as JSON: one object per request.
 fn print_writes(writes: &[Write]) -> Result<(), Situation> {
     for write in writes {
-        let text = serde_json::to_string_pretty(write)
-            .map_err(|error| Situation::new("engine-failed", exit::INCOMPLETE, error.to_string()))?;
-        out::write(&format!("{text}\n"))?;
+        out::write(&Printable::json_of(write)?)?;
     }
     if writes.is_empty() {
         out::note("Nothing would be written.");

@@ -4,7 +4,7 @@ use super::super::town::Town;
 use super::agents::{KEY, item, model, script, word};
 use super::{LINTBOT, Running, configure, everything, login, ours, says, submits, suggestion, until};
 use fake_model_server::{Matcher, ModelServer, Reply};
-use forge_conformance::Who;
+use forge_conformance::{Voice as _, Who};
 use serde_json::{Value, json};
 use tribunal_core::pull::capability::Capability;
 use tribunal_core::pull::talk::ReviewEvent;

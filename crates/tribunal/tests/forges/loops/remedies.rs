@@ -5,7 +5,7 @@ use super::{
     LINTBOT, Running, commits_since, configure, ends, everything, file, head, login, looped, ours, says, submits, suggestion,
     until,
 };
-use forge_conformance::Who;
+use forge_conformance::{Voice as _, Who};
 use serde_json::json;
 use tribunal_core::ids::Sha;
 use tribunal_core::pull::capability::Capability;
@@ -171,7 +171,7 @@ pub async fn it_wakes_up(town: &Town) {
     running.waits().await;
     let maintainer = town.stage.forge_as(Who::Maintainer);
     let sha = head(town, number).await;
-    let order = MergeOrder { head: sha, method: MergeMethod::Merge, title: "Notes".into(), message: String::new() };
+    let order = MergeOrder { head: sha, method: MergeMethod::Merge, title: "Notes".into(), message: "".into() };
     // A forge may still be finding out whether it can be merged.
     until("the merge", || async {
         match maintainer.merge(number, &order).await {

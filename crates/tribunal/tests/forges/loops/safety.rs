@@ -4,7 +4,7 @@ use super::super::town::Town;
 use super::agents::{item, model, script, thinking, word};
 use super::{LINTBOT, Running, commits_since, configure, ends, everything, file, login, looped, ours, says, suggestion, until};
 use fake_model_server::{ModelServer, Reply, Script};
-use forge_conformance::Who;
+use forge_conformance::{Voice as _, Who};
 
 const NOTES: &str = "# Notes\n\nTeh shop opens at nine.\n";
 

@@ -61,7 +61,7 @@ async fn cleared(merging: &Merging, number: u64) -> Clearance {
 }
 
 async fn issue(town: &Town, body: &str) -> u64 {
-    let new = NewIssue { title: super::name("issue"), body: body.into(), labels: Vec::new() };
+    let new = NewIssue { title: super::name("issue").into(), body: body.into(), labels: Vec::new() };
     town.stage.forge_as(Who::Bot).create_issue(&new).await.unwrap().number
 }
 

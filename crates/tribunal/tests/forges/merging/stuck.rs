@@ -5,7 +5,7 @@ use super::super::loops::{login, submits, until};
 use super::super::town::Town;
 use super::why::asks_for_changes;
 use super::{Opened, draft, name, onto, opened, sign, status, why};
-use forge_conformance::Who;
+use forge_conformance::{Voice as _, Who};
 use gitea_peer::MAINTAINER;
 use reqwest::Method;
 use serde_json::json;
@@ -112,14 +112,14 @@ impl<'a> Jam<'a> {
         let under = opened(town, "").await;
         let left = onto(town, &under.branch, "", &[(&file, Some("On top.\n"))]).await;
         let order =
-            MergeOrder { head: under.head.clone(), method: MergeMethod::Squash, title: "Under".into(), message: String::new() };
+            MergeOrder { head: under.head.clone(), method: MergeMethod::Squash, title: "Under".into(), message: "".into() };
         // A forge may have to work out first whether it merges.
         until("it is merged", || async { maintainer.merge(under.number, &order).await.ok() }).await;
         self.is_stuck(&under, "open", "it is merged already");
         let words = format!("its base `{}` is the branch of {sign}{}, which is merged", under.branch, under.number);
         self.is_stuck(&left, "dependencies-merged", words);
 
-        let issue = NewIssue { title: "Before".into(), body: String::new(), labels: Vec::new() };
+        let issue = NewIssue { title: "Before".into(), body: "".into(), labels: Vec::new() };
         let issue = maintainer.create_issue(&issue).await.unwrap().number;
         let waits = opened(town, &format!("Depends on #{issue}")).await;
         self.is_stuck(&waits, "dependencies-merged", format!("it depends on #{issue}, which is open"));

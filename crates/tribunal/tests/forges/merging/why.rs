@@ -3,7 +3,7 @@
 use super::super::loops::submits;
 use super::super::town::{Said, Town};
 use super::{Opened, draft, onto, opened, status, why};
-use forge_conformance::Who;
+use forge_conformance::{Voice as _, Who};
 use tribunal_core::pull::facts::CheckState;
 use tribunal_core::pull::place::ForgeKind;
 use tribunal_core::pull::talk::ReviewEvent;

@@ -3,7 +3,7 @@
 use super::super::loops::configure;
 use super::super::town::{Machine, Said, Town};
 use super::{BY_RULES, CLEAN, MENDABLE, MENDED, Planned, STUBBORN, UNSAFE, issue, spoken, tasked, verdicts};
-use forge_conformance::Who;
+use forge_conformance::{Voice as _, Who};
 use serde_json::json;
 use tribunal_core::pull::facts::PullState;
 use tribunal_core::pull::talk::{NewIssue, ReviewState};
@@ -113,7 +113,7 @@ pub async fn the_order_of_a_plan(town: &Town) {
     let maintainer = town.stage.forge_as(Who::Maintainer);
     let saga = NewIssue { title: "Everything".into(), body: "The street.".into(), labels: vec![] };
     let saga = maintainer.create_issue(&saga).await.unwrap().number;
-    let epic = NewIssue { title: "All of it".into(), body: format!("The shop.\n\nPart of #{saga}"), labels: vec![] };
+    let epic = NewIssue { title: "All of it".into(), body: format!("The shop.\n\nPart of #{saga}").into(), labels: vec![] };
     let parent = maintainer.create_issue(&epic).await.unwrap().number;
     let half = NewIssue { title: "Half of it".into(), body: "- [ ] write the manual\n".into(), labels: vec![] };
     let half = maintainer.create_issue(&half).await.unwrap().number;

@@ -3,7 +3,7 @@
 use super::super::loops::{Running, configure, head, until};
 use super::super::town::Town;
 use super::{PLAIN, Sent, row, sent, state};
-use forge_conformance::Who;
+use forge_conformance::{Voice as _, Who};
 use serde_json::Value;
 use tribunal_core::pull::facts::PullState;
 

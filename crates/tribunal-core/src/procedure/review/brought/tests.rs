@@ -132,7 +132,7 @@ fn review(config: &str, last: Option<LastKnown>, found: &[Claim], brought: Optio
             window: None,
             has_repo: true,
             spec: None,
-            watch: None,
+            author: crate::findings::admit::Author::Rules,
         };
         let findings = found.iter().filter(|claim| role.owns(&claim.category)).cloned().collect();
         let answer = SeatAnswer {
