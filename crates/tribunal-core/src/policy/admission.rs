@@ -7,6 +7,7 @@
 
 use super::key_class::{HARMLESS_KINDS, KeyClass, class_of, matches};
 use super::layers::{Layer, LayerError, read_layer};
+use crate::publish::visible::visible_line;
 use std::collections::{BTreeMap, BTreeSet};
 use toml::{Table, Value};
 
@@ -64,9 +65,9 @@ impl TrustItem {
         &self.path
     }
 
-    /// Key and value of everything that would be trusted, one line each.
+    /// Key and value of everything that would be trusted, one line each, with nothing in them that a terminal hides or obeys.
     pub fn lines(&self) -> Vec<String> {
-        self.values.iter().map(|(key, value)| format!("{key} = {value}")).collect()
+        self.values.iter().map(|(key, value)| visible_line(&format!("{key} = {value}"))).collect()
     }
 
     /// The same text for the same values, whatever else stands in the file and however it is written there.

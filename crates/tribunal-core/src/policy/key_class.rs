@@ -96,6 +96,9 @@ pub const KEY_CLASSES: &[(&str, KeyClass)] = &[
     ("fix.record", Path),
     ("forge.**", Person),
     ("identity.bots.*", Plain),
+    // Whose feedback is acted on is for the people of the base to say, as everything about their pull requests.
+    ("identity.bots.*.id", Plain),
+    ("identity.bots.*.name", Plain),
     ("library.code", Plain),
     ("library.decisions", Path),
     ("library.embeddings", Plain),

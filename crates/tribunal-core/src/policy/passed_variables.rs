@@ -123,7 +123,8 @@ pub fn refused_key(name: &str, base_url: Option<&str>) -> Option<String> {
     let is_github = matches!(first, "GITHUB" | "GH" | "COPILOT");
     let for_github = base_url.is_some_and(|url| url.starts_with("https://") && GITHUB_MODELS.contains(&super::keys::host(url)));
     let is_for_models = MODELS.contains(&first) || upper == "AWS_BEARER_TOKEN_BEDROCK";
-    (!is_for_models && !(is_github && for_github)).then_some(why)
+    let is_its_own = is_for_models || (is_github && for_github);
+    (!is_its_own).then_some(why)
 }
 
 /// Variables that one agent would be given although they are another's key, or the forge's.
@@ -131,6 +132,11 @@ pub fn check_passed_variables(config: &Config) -> Result<(), String> {
     let mut keys: Vec<(String, String)> = Vec::new();
     if let Some(KeySource::Env(name)) = &config.forge.token {
         keys.push((name.clone(), "the token of [forge]".to_owned()));
+    }
+    for (server, of) in &config.forge.servers {
+        if let Some(KeySource::Env(name)) = &of.token {
+            keys.push((name.clone(), format!("the token of [forge.\"{server}\"]")));
+        }
     }
     for (agent, of) in &config.agents {
         let key = match of.means() {
@@ -226,5 +232,7 @@ mod tests {
         assert_eq!(problem(&spy("OTHER")), None);
         let forge = "[forge]\ntoken = { env = 'MY_TOKEN' }\n[library.qmd]\ncollection = 'x'\nenv = ['MY_TOKEN']\n";
         assert!(problem(forge).unwrap().contains("[library.qmd] env"));
+        let server = forge.replace("[forge]", "[forge.'git.corp']");
+        assert!(problem(&server).unwrap().contains("git.corp"));
     }
 }

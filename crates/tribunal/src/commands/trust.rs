@@ -96,7 +96,7 @@ fn show_items(items: &[TrustItem]) -> Result<(), Situation> {
     for item in items {
         out::say(&format!("\u{1b}[1m{}\u{1b}[0m ({})", visible_line(&item.name()), item.nouns()))?;
         for line in item.lines() {
-            out::say(&format!("  {}", visible_line(&line)))?;
+            out::say(&format!("  {line}"))?;
         }
     }
     Ok(())

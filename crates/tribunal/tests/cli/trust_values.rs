@@ -275,6 +275,16 @@ fn what_is_not_trusted_is_shown() {
     sandbox.tribunal(&["review", "--dry-run"]);
 }
 
+/// The other place of the file is a repository's file as well.
+#[test]
+fn the_file_beside_the_workflows_needs_trust_too() {
+    let sandbox = Sandbox::on_feature_from(&[("app.py", CLEAN), (".github/tribunal.toml", COMMAND)]);
+    sandbox.write("app.py", SHARED_LIST);
+    sandbox.tribunal(&["review"]).ends_with(3).prints("not-run: not trusted").prints(".github/tribunal.toml");
+    sandbox.tribunal(&["trust", "--yes"]).ends_with(0);
+    sandbox.review(&[]).ends_with(0);
+}
+
 /// A stand-in does not make up for an agent that is not trusted, nor does the person's own agent of the same name.
 #[test]
 fn nobody_stands_in_for_what_is_not_trusted() {

@@ -86,6 +86,14 @@ fn trust_covers_exactly_what_names_something() {
     }
 }
 
+/// What a person is asked to trust cannot hide from them.
+#[test]
+fn values_are_shown_as_they_are() {
+    let text = "[agents.a]\nkind = 'command'\ncommand = ['safe', '\u{202e}live']\n";
+    let item = &read(text).items()[0];
+    assert!(item.lines().iter().any(|line| line.contains("<U+202E>live")), "{:?}", item.lines());
+}
+
 /// A layer above that sets the same thing is the person's own word.
 #[test]
 fn the_person_s_own_value_needs_no_trust() {
