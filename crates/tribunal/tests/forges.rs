@@ -84,6 +84,9 @@ mod forges {
                 a_merge_is_made_once,
                 a_push_lapses_a_clearance,
                 the_rest_is_brought_up_to_date,
+                strangers_cause_nothing,
+                a_deleted_word_lifts_no_hold,
+                a_strangers_change_needs_a_person,
             );
         };
         ($town:ident: $($name:ident),* $(,)?) => {
@@ -106,6 +109,7 @@ mod forges {
     mod merging;
     mod settles;
     mod story;
+    mod strangers;
     mod sweeps;
     mod town;
     mod trusting;
@@ -126,6 +130,7 @@ mod forges {
         pub use super::settles::eight::*;
         pub use super::settles::kept::*;
         pub use super::story::*;
+        pub use super::strangers::*;
         pub use super::sweeps::fleet::*;
         pub use super::sweeps::killed::*;
         pub use super::sweeps::money::a_ceiling_is_kept;
