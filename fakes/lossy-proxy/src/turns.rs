@@ -64,8 +64,10 @@ impl Turns {
             let ended = state.ended[process];
             match state.waiting[process].pop_front() {
                 // Its client may have hung up meanwhile; then the next one goes.
-                Some(go) if go.send(()).is_ok() => break ended,
-                Some(_) => continue,
+                Some(go) => match go.send(()) {
+                    Ok(()) => break ended,
+                    Err(()) => continue,
+                },
                 None => {}
             }
             let left = until.saturating_duration_since(Instant::now());
