@@ -86,6 +86,9 @@ mod forges {
                 the_rest_is_brought_up_to_date,
                 no_key_gets_out,
                 marks_in_a_description,
+                strangers_cause_nothing,
+                a_deleted_word_lifts_no_hold,
+                a_strangers_change_needs_a_person,
             );
         };
         ($town:ident: $($name:ident),* $(,)?) => {
@@ -109,6 +112,7 @@ mod forges {
     mod outgoing;
     mod settles;
     mod story;
+    mod strangers;
     mod sweeps;
     mod town;
     mod trusting;
@@ -130,6 +134,7 @@ mod forges {
         pub use super::settles::eight::*;
         pub use super::settles::kept::*;
         pub use super::story::*;
+        pub use super::strangers::*;
         pub use super::sweeps::fleet::*;
         pub use super::sweeps::killed::*;
         pub use super::sweeps::money::a_ceiling_is_kept;

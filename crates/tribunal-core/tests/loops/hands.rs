@@ -264,7 +264,7 @@ fn enter_deferred(world: &mut World, pass: &Pass, made: &mut Made) {
         return;
     }
     if world.chance.per_cent(10) {
-        let nothing = |item: &&Item| (item.id.clone(), FixOutcome::Nothing("it is a link".into()));
+        let nothing = |item: &&Fixable| (item.id.clone(), FixOutcome::Nothing("it is a link".into()));
         made.outcomes.extend(deferred.iter().map(nothing));
         return;
     }

@@ -327,7 +327,7 @@ fn respond(
                 }
             });
             let left = if responder == Responder::Half { vec![left("too large")] } else { vec![] };
-            Responded { head: Some(pushed), fixed: pull.bugs, declined: 0, left, replies, people, agents }
+            Responded { head: Some(pushed), fixed: pull.bugs, declined: 0, left, replies, people, agents, not_acted_on: vec![] }
         }
     };
     did(world, me, ticket);

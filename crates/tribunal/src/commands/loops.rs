@@ -67,7 +67,13 @@ pub async fn run(kind: LoopKind, args: &LoopArgs, quiet: bool) -> Result<u8, Sit
     let fail_level = request.policy.fail_level;
     let work = async {
         // Killed or interrupted before: it goes on with what it was asked for then.
-        match ledger.unsettled(Remedies::PROCEDURE, Some(&case_id)).await? {
+        let unfinished = ledger.unsettled(Remedies::PROCEDURE, Some(&case_id)).await?;
+        // A pass of an older version, which did not ask who may write, is over: it begins anew.
+        let is_over = match &unfinished {
+            Some(row) => stored::<Remedies>(row)?.is_settled(),
+            None => false,
+        };
+        match unfinished.filter(|_| !is_over) {
             Some(row) => {
                 if !quiet {
                     out::note(&format!("going on with {}, which was not finished", row.id));

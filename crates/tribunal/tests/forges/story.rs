@@ -402,6 +402,10 @@ pub async fn a_strangers_fork(town: &Town) {
     let word = format!("/tribunal allow {head}");
     town.stage.forge_as(Who::Stranger).comment(number, &word).await.unwrap();
     assert_eq!(seats(&review().ended(3).json()), ["one withheld", "rules ok"]);
+    // Issue 16, A4: a commit is allowed by all of its digits.
+    let short = format!("/tribunal allow {}", head.short());
+    town.stage.forge_as(Who::Maintainer).comment(number, &short).await.unwrap();
+    assert_eq!(seats(&review().ended(3).json()), ["one withheld", "rules ok"]);
     town.stage.forge_as(Who::Maintainer).comment(number, &word).await.unwrap();
     assert_eq!(seats(&review().ended(0).json()), ["one ok"]);
     // GitLab keeps no status for a commit that is in no branch of the project.

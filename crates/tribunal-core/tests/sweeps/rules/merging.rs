@@ -164,6 +164,27 @@ fn after_feedback_a_person_says_merge() {
     assert_eq!((nobody.count("merge 1"), nobody.note(1)), (0, "nobody answered post-feedback-merge"));
 }
 
+/// Issue 16, A1: what somebody said held it back, and that is on record: deleting the words merges nothing, at this head.
+#[test]
+fn a_deleted_word_lifts_no_hold() {
+    let request = looping(|flags| (flags.merge, flags.loops.max_iterations) = (true, Some(3)));
+    let stage = Stage::new(request.clone()).pull(|pull| pull.thread = true).until("rest");
+    let told = stage.world(|world| world.forge.change(1, |pull| pull.thread = false)).run();
+    assert_eq!((told.count("hold 1"), told.count("merge 1")), (1, 0));
+    assert!(told.note(1).contains("eve commented on `a.rs:1`"), "{}", told.note(1));
+    // Without such a record it would be merged.
+    let stage = Stage::new(request).pull(|pull| pull.thread = true).until("rest");
+    let told = stage
+        .world(|world| {
+            world.forge.change(1, |pull| {
+                pull.thread = false;
+                pull.holds.clear();
+            });
+        })
+        .run();
+    assert_eq!((told.count("merge 1"), told.status(1).as_str()), (1, "Complete"));
+}
+
 /// SL-139, SL-157: a hold is not remembered; the next tick asks again, and only then is it merged.
 #[test]
 fn a_gate_is_asked_anew_in_each_tick() {

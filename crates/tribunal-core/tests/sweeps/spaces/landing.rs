@@ -63,6 +63,7 @@ fn news(confirm: Confirm) -> Vec<LandingNews> {
         LandingNews::Merged(Ok(Merged::Done)),
         LandingNews::Merged(Ok(Merged::Changed("moved".into()))),
         LandingNews::Merged(Ok(Merged::Refused("no".into()))),
+        LandingNews::Held(Ok(())),
         LandingNews::NoMoney("none".into()),
     ]);
     for trouble in troubles() {
@@ -71,6 +72,7 @@ fn news(confirm: Confirm) -> Vec<LandingNews> {
             LandingNews::Updated(Err(trouble.clone())),
             LandingNews::Reviewed(Err(trouble.clone())),
             LandingNews::Concluded(Err(trouble.clone())),
+            LandingNews::Held(Err(trouble.clone())),
             LandingNews::Merged(Err(trouble)),
         ]);
     }
@@ -133,6 +135,10 @@ fn judge(before: &Landing, news: &LandingNews, after: &Landing, step: &Step, (co
             assert_eq!(*head, before.head);
             assert_eq!(*gate, if after_feedback { GateName::PostFeedbackMerge } else { GateName::MergeOrder });
             assert!(before.consent.is_none() && (after_feedback || confirm == Confirm::Always));
+        }
+        // Whoever spoke can delete it; so it goes on record before anything else.
+        Step::Hold { head, holds } => {
+            assert!(*head == before.head && !holds.is_empty() && holds.iter().all(|hold| hold.head == before.head));
         }
         Step::Look | Step::Update { .. } | Step::Round(_) | Step::Over => {}
     }
