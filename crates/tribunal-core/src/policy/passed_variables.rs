@@ -129,8 +129,11 @@ pub fn refused_key(name: &str, base_url: Option<&str>) -> Option<String> {
 /// Variables that one agent would be given although they are another's key, or the forge's.
 pub fn check_passed_variables(config: &Config) -> Result<(), String> {
     let mut keys: Vec<(String, String)> = Vec::new();
-    if let Some(KeySource::Env(name)) = &config.forge.token {
-        keys.push((name.clone(), "the token of [forge]".to_owned()));
+    let servers = config.forge.servers.values().filter_map(|server| server.token.as_ref());
+    for token in config.forge.token.iter().chain(servers) {
+        if let KeySource::Env(name) = token {
+            keys.push((name.clone(), "the token of [forge]".to_owned()));
+        }
     }
     for (agent, of) in &config.agents {
         let key = match of.means() {
@@ -226,5 +229,7 @@ mod tests {
         assert_eq!(problem(&spy("OTHER")), None);
         let forge = "[forge]\ntoken = { env = 'MY_TOKEN' }\n[library.qmd]\ncollection = 'x'\nenv = ['MY_TOKEN']\n";
         assert!(problem(forge).unwrap().contains("[library.qmd] env"));
+        let server = forge.replace("[forge]", "[forge.'git.example.org']");
+        assert!(problem(&server).unwrap().contains("[library.qmd] env"));
     }
 }
