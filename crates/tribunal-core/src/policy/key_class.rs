@@ -83,6 +83,7 @@ pub const KEY_CLASSES: &[(&str, KeyClass)] = &[
     ("budget.run_usd", Plain),
     ("escalate.to", Plain),
     ("files.max_bytes", Plain),
+    ("files.max_total_bytes", Plain),
     ("files.review", Plain),
     ("files.skip", Plain),
     ("fix.agent", Plain),
