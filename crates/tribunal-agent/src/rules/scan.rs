@@ -15,6 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use tribunal_core::diff::apply::undo_hunks;
 use tribunal_core::diff::change::{AddedLines, Change, ChangedFile, DiffLine, FileContent, FileStatus, Origin};
+use tribunal_core::diff::conflict::conflicts;
 use tribunal_core::diff::language::{Language, is_prose_path, is_sample_path, is_test_path};
 use tribunal_core::findings::report::{Claim, Fix};
 use tribunal_core::findings::scale::Severity;
@@ -114,6 +115,12 @@ fn scan_file(rules: &RuleSet, file: &ChangedFile, look: Look, clock: Clock) -> R
                 silenced.extend(quiet);
                 (Depth::Syntax, None)
             }
+            Syntax::Partly(found, quiet) => {
+                claims.extend(found);
+                silenced.extend(quiet);
+                // Markers of a conflict, which a check reports, are why.
+                (Depth::Lines, conflicts(file).is_empty().then_some(NotReviewed::DoesNotParse))
+            }
             Syntax::NoGrammar => (Depth::Lines, None),
             Syntax::Cut(reason) => (Depth::Lines, Some(reason)),
         },
@@ -186,6 +193,8 @@ fn scan_lines(rules: &RuleSet, file: &ChangedFile, is_test: bool, clock: Clock) 
 /// What the rules of a file's language say.
 enum Syntax {
     Looked(Vec<Claim>, Vec<Claim>),
+    /// The same of a file that mostly does not parse.
+    Partly(Vec<Claim>, Vec<Claim>),
     /// No rule speaks its language, or only its hunks are known.
     NoGrammar,
     Cut(NotReviewed),
@@ -199,7 +208,7 @@ fn scan_syntax(rules: &RuleSet, file: &ChangedFile, is_test: bool, clock: Clock)
         return Ok(Syntax::Cut(NotReviewed::TooLargeToParse));
     }
     let subject = Subject { path: &file.path, is_test, grammar: language.into(), clock };
-    let Looked { found, silenced } = match scan_text(&syntax, &subject, text, &file.added_numbers()) {
+    let Looked { found, silenced, does_not_parse } = match scan_text(&syntax, &subject, text, &file.added_numbers()) {
         Ok(looked) => looked,
         Err(reason) => return Ok(Syntax::Cut(reason)),
     };
@@ -210,7 +219,8 @@ fn scan_syntax(rules: &RuleSet, file: &ChangedFile, is_test: bool, clock: Clock)
         false => undo_hunks(text, &file.hunks).and_then(|text| scan_text(&syntax, &subject, &text, &removed).ok()),
     };
     let before = before.map(|looked| looked.found).unwrap_or_default();
-    Ok(Syntax::Looked(old::without_old(file, found, before), silenced))
+    let claims = old::without_old(file, found, before);
+    Ok(if does_not_parse { Syntax::Partly(claims, silenced) } else { Syntax::Looked(claims, silenced) })
 }
 
 /// The line from which a Rust file holds its own tests.

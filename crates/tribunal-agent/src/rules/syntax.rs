@@ -42,6 +42,8 @@ pub struct Looked {
     pub found: Vec<Found>,
     /// What comments of the change itself silence.
     pub silenced: Vec<Claim>,
+    /// Most of the lines could not be parsed; what was found all the same counts.
+    pub does_not_parse: bool,
 }
 
 /// Parses `text` and matches every rule at every node that touches one of the lines `added`.
@@ -96,9 +98,7 @@ pub fn scan_text(syntax: &SyntaxRules, subject: &Subject<'_>, text: &str, added:
             }
         }
     }
-    if unparsed.lines * 2 > added.count() {
-        return Err(NotReviewed::DoesNotParse);
-    }
+    looked.does_not_parse = unparsed.lines * 2 > added.count();
     let place = |found: &Found| (found.claim.line_start, found.claim.line_end, found.claim.rule.clone());
     looked.found.sort_by_key(place);
     looked.found.dedup_by_key(|found| place(found));

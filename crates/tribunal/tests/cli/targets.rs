@@ -457,7 +457,7 @@ fn old_defects_in_a_touched_file_are_left_alone() {
 #[test]
 fn a_dry_run_reads_and_records_nothing() {
     let sandbox = Sandbox::with_shared_list();
-    sandbox.write("Cargo.lock", "x\n");
+    sandbox.write("Cargo.lock", "version = 4\n");
     let run = sandbox.tribunal(&["review", "--dry-run"]).ends_with(0);
     let run = run
         .prints("app.py")

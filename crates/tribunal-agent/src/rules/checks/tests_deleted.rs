@@ -268,17 +268,18 @@ fn lost_tests(file: &ChangedFile) -> Vec<Lost<'_>> {
 
 /// Tests of which no line stayed: a body that lives on under another name is not lost.
 fn whole_losses<'a>(file: &'a ChangedFile, hunk: &'a Hunk, old: &[Declaration<'a>]) -> Vec<Lost<'a>> {
-    let mut lost = Vec::new();
     // Declarations come in the order of the lines, so each search goes on where the last one ended.
     let mut from = 0;
-    for test in old.iter().take(MAX_LOST) {
-        let Some(at) = hunk.lines[from..].iter().position(|line| std::ptr::eq(line, test.line)).map(|at| from + at) else {
-            continue;
-        };
-        from = at + 1;
-        lost.extend(whole_loss(file, &hunk.lines[from..], test));
+    let mut places = Vec::new();
+    for test in old.iter().take(MAX_LOST + 1) {
+        let Some(at) = hunk.lines[from..].iter().position(|line| std::ptr::eq(line, test.line)) else { continue };
+        places.push((from + at, test));
+        from += at + 1;
     }
-    lost
+    let ends = places.iter().skip(1).map(|(at, _)| *at).chain([hunk.lines.len()]);
+    // A body ends where the next test begins.
+    let bodies = places.iter().zip(ends).take(MAX_LOST);
+    bodies.filter_map(|((at, test), end)| whole_loss(file, &hunk.lines[at + 1..end], test)).collect()
 }
 
 fn whole_loss<'a>(file: &'a ChangedFile, below: &'a [DiffLine], test: &Declaration<'a>) -> Option<Lost<'a>> {

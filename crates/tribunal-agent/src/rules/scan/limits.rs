@@ -124,7 +124,7 @@ fn time_of(change: &Change, role: &Role) -> Duration {
 
 #[test]
 fn the_rules_take_time_in_proportion_to_the_change() {
-    const N: usize = 400;
+    const N: usize = 120;
     let role = role();
     let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     alone.install(|| {
