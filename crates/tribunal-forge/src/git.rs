@@ -65,7 +65,10 @@ pub enum GitError {
     Alternates(PathBuf),
     #[error("{} is a symbolic link, and nothing is written through links in a git directory", .0.display())]
     Link(PathBuf),
-    #[error("this is a partial clone, and files that are needed are still on its server (git {command}: {message})")]
+    #[error(
+        "this is a partial clone, and files that are needed are still on its server (git {command}: {message}); nothing is fetched \
+         through the settings of a checkout, so let git bring them: git fetch --refetch --no-filter"
+    )]
     Partial { command: String, message: String },
     #[error("git {command} failed: {message}")]
     Failed { command: String, message: String },

@@ -104,7 +104,6 @@ impl From<GitError> for Situation {
             GitError::Link(ref path) => Situation::new("linked-folder", exit::USAGE, text)
                 .help(format!("look where it leads; if it is not yours, remove it: rm {}", path.display())),
             GitError::Partial { .. } => Situation::new("partial-clone", exit::USAGE, text)
-                .help("Tribunal fetches nothing through the settings of a checkout; let git do it: git fetch --refetch --no-filter")
                 .help("or only what a comparison needs: git diff BASE...HEAD > /dev/null"),
             GitError::Unmerged(_) => Situation::new("unmerged-index", exit::USAGE, text)
                 .help("resolve it and stage the result with `git add`, or review the files as they stand: tribunal review"),

@@ -51,7 +51,8 @@ pub async fn existing_ledger(folder: &Path) -> Result<Option<Ledger>, Situation>
     let Some(own) = OwnFolder::existing(folder, &Person::here().state)? else { return Ok(None) };
     match Ledger::open_existing(&own.ledger(), own.key()).await {
         Err(StoreError::NotOurs { .. }) => {
-            say(&own.set_aside()?);
+            // Where nothing can be written it stays, and is not read.
+            own.set_aside().iter().for_each(say);
             Ok(None)
         }
         opened => Ok(opened?),

@@ -202,7 +202,7 @@ fn a_promisor_remote_is_never_asked() {
         ] {
             sandbox.git(&["config", &key, value]);
         }
-        sandbox.tribunal(&["review", "--committed"]).ends_with(2).says("partial-clone").says("git fetch");
+        sandbox.tribunal(&["review", "--committed"]).ends_with(3).says("partial clone").says("git fetch");
         assert!(!mark.exists(), "{}", fs::read_to_string(&mark).unwrap());
     }
 }
@@ -328,6 +328,36 @@ fn a_foreign_ledger_is_set_aside() {
     sandbox.tribunal(&["review"]).ends_with(1).says("does not carry the seal").says("set-aside-1");
     assert!(sandbox.path().join(".git/tribunal.set-aside-1/ledger.db").exists());
     sandbox.tribunal(&["review"]).ends_with(1).says("Nothing new");
+}
+
+/// Edits the ledger as somebody does who has the file and not the key.
+fn edit(sandbox: &Sandbox, statement: &str) {
+    let ledger = sandbox.path().join(".git/tribunal/ledger.db");
+    let python = format!("import sqlite3; c = sqlite3.connect('{}'); c.execute(\"{statement}\"); c.commit()", ledger.display());
+    assert!(std::process::Command::new("python3").arg("-c").arg(python).status().unwrap().success());
+}
+
+/// Every way to turn a stored review green ends in an error, and then in a review of its own.
+#[test]
+fn an_edited_ledger_is_never_green() {
+    for statement in [
+        "update document set body = replace(body, 'P0', 'P3')",
+        "update document set outcome = 'clean', verdict = 'LGTM', findings = 0",
+        "delete from document",
+        "delete from seal",
+        "create trigger evil after insert on document begin update document set outcome = 'clean'; end",
+    ] {
+        let sandbox = Sandbox::on_feature();
+        sandbox.write("app.py", NO_TLS);
+        sandbox.commit("Work");
+        sandbox.tribunal(&["review"]).ends_with(1);
+        edit(&sandbox, statement);
+        let run = sandbox.tribunal(&["review"]);
+        assert!(run.stderr.contains("ledger-changed") || run.stderr.contains("set-aside-1"), "{statement}: {run:?}");
+        assert!(matches!(run.code, 1 | 3), "{statement}: {run:?}");
+        sandbox.tribunal(&["review", "--format", "json"]).ends_with(1).prints("P0");
+        assert!(sandbox.path().join(".git/tribunal.set-aside-1/ledger.db").exists(), "{statement}");
+    }
 }
 
 /// The base for guidance is `origin`'s or `upstream`'s, not that of a contributor's fork that was added as a remote.
