@@ -4,8 +4,8 @@
 //! error, not a smaller change. A file that is too large, or that lies beyond the limit for all files together, is named and left
 //! out before its diff is made, so that it takes nothing with it. The diff is read file by file as git writes it.
 
-use super::stream::{Piece, Room, each_file_diff};
 use super::class::{Git, UntrustedTree};
+use super::stream::{Piece, Room, each_file_diff};
 use super::{GitError, Repository};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
