@@ -9,3 +9,4 @@ pub mod lock_file;
 pub mod mode;
 pub mod panel;
 pub mod spec;
+pub mod untracked;

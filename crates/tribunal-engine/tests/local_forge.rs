@@ -17,7 +17,7 @@ use tribunal_engine::local_book::LedgerBook;
 use tribunal_forge::git::Repository;
 use tribunal_forge::local::Local;
 use tribunal_forge::port::{Forge, Read as _};
-use tribunal_store::Ledger;
+use tribunal_store::{Ledger, SealKey};
 
 struct LocalStage {
     repository: Repository,
@@ -48,7 +48,8 @@ impl LocalStage {
         let folder = tempfile::tempdir().unwrap();
         git(folder.path(), &["init", "--quiet", "--bare", "--initial-branch=main"]);
         let repository = Repository::discover(folder.path()).unwrap();
-        let ledger = Arc::new(Ledger::open(&folder.path().join("ledger.db")).await.unwrap());
+        let ledger =
+            Arc::new(Ledger::open(&folder.path().join("ledger.db"), SealKey::new(&[7; 32], "local", None)).await.unwrap());
         let checkout = Checkout::new(&folder.path().display().to_string(), None).await;
         let stage = Self { repository, ledger, checkout, several, _folder: folder };
         stage.push("main", &[("README.md", Some("A place to start from.\n"))], "Start").await;

@@ -1,27 +1,35 @@
 //! git, called hardened.
 //!
 //! A change can try to hide from its reviewer, or to run something on his machine: external diff drivers, text converters,
-//! attributes, hooks, file-system monitors, odd file names, tags that shadow branches. Only plumbing commands are used, with
-//! every such door shut; names are resolved to full ids first, and paths never reach git as patterns.
+//! attributes, hooks, file-system monitors, odd file names, tags that shadow branches. So can a repository whose git directory
+//! somebody else wrote. Only plumbing commands are used; each has a class that says what it may touch ([`class`]), and none reads
+//! the configuration of a person's repository ([`view`]). Names are resolved to full ids first, and paths never reach git as
+//! patterns.
 
 mod base_facts;
 pub mod change;
+mod class;
 pub mod commit;
 pub mod definitions;
+mod export;
 pub mod fetch;
 pub mod look;
 pub mod merge;
 mod records;
 pub mod refs;
+mod settings;
 pub mod snapshot;
 mod stream;
+mod untracked;
+mod view;
 pub mod work_tree;
 pub mod write;
 
-use std::ffi::{OsStr, OsString};
-use std::io::Write as _;
+pub use class::{git_in_demo, git_version};
+
+use class::UntrustedTree;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::sync::Arc;
 use tribunal_core::ids::{RepoPath, Sha};
 
@@ -35,7 +43,9 @@ pub enum GitError {
     UnknownRevision(String),
     #[error("branch `{0}` has no commit yet")]
     Unborn(String),
-    #[error("no base to compare with: neither a remote's default branch nor main, master, trunk or develop exists here")]
+    #[error(
+        "no base to compare with: neither the default branch of `origin` or `upstream` nor main, master, trunk or develop exists here"
+    )]
     NoBase,
     #[error("`{base}` and `{head}` have no common history here")]
     NoMergeBase { base: String, head: String, shallow: bool },
@@ -45,6 +55,21 @@ pub enum GitError {
     Bare,
     #[error("the index holds a merge that is not resolved: {}", named(.0))]
     Unmerged(Vec<RepoPath>),
+    #[error("core.worktree of this repository names {}, but its git directory is in {}", .named.display(), .holder.display())]
+    ForeignWorkTree { named: PathBuf, holder: PathBuf },
+    #[error("the `.git` here leads to {}, which does not belong to this folder", .0.display())]
+    Redirected(PathBuf),
+    #[error("this folder is a bare repository inside {}, another repository", .inside.display())]
+    Embedded { inside: PathBuf },
+    #[error("this repository borrows objects from {} (objects/info/alternates)", .0.display())]
+    Alternates(PathBuf),
+    #[error("{} is a symbolic link, and nothing is written through links in a git directory", .0.display())]
+    Link(PathBuf),
+    #[error(
+        "this is a partial clone, and files that are needed are still on its server (git {command}: {message}); nothing is fetched \
+         through the settings of a checkout, so let git bring them: git fetch --refetch --no-filter"
+    )]
+    Partial { command: String, message: String },
     #[error("git {command} failed: {message}")]
     Failed { command: String, message: String },
     #[error("the change could not be fetched: {0}")]
@@ -75,6 +100,8 @@ pub struct Repository {
     pub git_dir: PathBuf,
     /// Shared by all work trees of a repository: the ledger lives here.
     pub common_dir: PathBuf,
+    /// What git is shown instead of the configuration of a person's repository. A clone of our own has a configuration of our own.
+    view: Option<Arc<view::View>>,
     /// Where snapshots go, when not beside the ledger.
     snapshots: Option<PathBuf>,
     /// The forge that a clone of ours was made from.
@@ -83,105 +110,7 @@ pub struct Repository {
     compared: Arc<change::Compared>,
 }
 
-/// Settings that no repository's own configuration may override.
-const HARDENED: [&str; 9] = [
-    "core.hooksPath=/dev/null",
-    "core.fsmonitor=false",
-    "core.quotePath=false",
-    "core.pager=cat",
-    // A snapshot writes no file, so line ends cannot be harmed by it; a check of them would only refuse to read.
-    "core.safecrlf=false",
-    "core.attributesFile=/dev/null",
-    "diff.suppressBlankEmpty=false",
-    "protocol.file.allow=never",
-    "submodule.recurse=false",
-];
-
-/// Variables that git needs from outside; everything else stays outside.
-const PASSED_ON: [&str; 9] = [
-    "PATH",
-    "HOME",
-    "USER",
-    "XDG_CONFIG_HOME",
-    "TMPDIR",
-    "SYSTEMROOT",
-    "GIT_CONFIG_GLOBAL",
-    "GIT_CONFIG_NOSYSTEM",
-    "GIT_CEILING_DIRECTORIES",
-];
-
-fn command(directory: &Path) -> Command {
-    let mut command = Command::new("git");
-    // Taken away one by one: a command whose `PATH` is its own is found by a copy of this whole process, which takes longer than git.
-    for (name, _) in std::env::vars_os().filter(|(name, _)| !PASSED_ON.iter().any(|passed| name == passed)) {
-        command.env_remove(name);
-    }
-    command.env("LC_ALL", "C").env("GIT_TERMINAL_PROMPT", "0").env("GIT_OPTIONAL_LOCKS", "0");
-    command.arg("-C").arg(directory).arg("--literal-pathspecs");
-    for setting in HARDENED {
-        command.arg("-c").arg(setting);
-    }
-    command
-}
-
-struct Output {
-    success: bool,
-    stdout: Vec<u8>,
-    stderr: String,
-}
-
-fn output(mut command: Command, input: Option<&[u8]>) -> Result<Output, GitError> {
-    let io = |source: std::io::Error| match source.kind() {
-        std::io::ErrorKind::NotFound => GitError::NoGit,
-        _ => GitError::Io { what: "git could not be run".into(), source },
-    };
-    command.stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() }).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().map_err(io)?;
-    // A writer of its own: git may fill its output pipe before it has read all of its input.
-    let writer = input.map(|bytes| {
-        let mut stdin = child.stdin.take();
-        let bytes = bytes.to_vec();
-        std::thread::spawn(move || stdin.as_mut().map(|stdin| stdin.write_all(&bytes)))
-    });
-    let output = child.wait_with_output().map_err(io)?;
-    if let Some(writer) = writer {
-        // A broken pipe here shows as git's own failure below.
-        let _ = writer.join();
-    }
-    Ok(Output {
-        success: output.status.success(),
-        stdout: output.stdout,
-        stderr: String::from_utf8_lossy(&output.stderr).trim().to_owned(),
-    })
-}
-
 impl Repository {
-    /// Finds the repository around a folder.
-    pub fn discover(start: &Path) -> Result<Self, GitError> {
-        let ask = |more: &[&str]| {
-            let mut asked = command(start);
-            asked.args(["rev-parse", "--path-format=absolute", "--git-dir", "--git-common-dir"]).args(more);
-            output(asked, None)
-        };
-        // A bare repository has no top level and fails the first question.
-        let mut answer = ask(&["--show-toplevel"])?;
-        if !answer.success {
-            answer = ask(&[])?;
-        }
-        if !answer.success {
-            if answer.stderr.contains("not a git repository") {
-                return Err(GitError::NotARepository(start.to_path_buf()));
-            }
-            return Err(GitError::Failed { command: "rev-parse".into(), message: answer.stderr });
-        }
-        let text = String::from_utf8_lossy(&answer.stdout).into_owned();
-        let mut lines = text.lines().map(PathBuf::from);
-        let (Some(git_dir), Some(common_dir)) = (lines.next(), lines.next()) else {
-            return Err(GitError::Hollow("rev-parse named no folder".into()));
-        };
-        Ok(Self { work_tree: lines.next(), git_dir, common_dir, snapshots: None, remote: None, compared: Arc::default() })
-    }
-
     /// Our own folder: ledger, snapshots, locks. Never in the work tree.
     pub fn tribunal_dir(&self) -> PathBuf {
         self.common_dir.join("tribunal")
@@ -201,53 +130,32 @@ impl Repository {
         self.snapshot_dir().join("objects")
     }
 
-    fn top(&self) -> &Path {
-        self.work_tree.as_deref().unwrap_or(&self.git_dir)
-    }
-
-    /// A git command in this repository that also sees the snapshots we keep outside of it.
-    fn git(&self) -> Command {
-        let mut command = self.git_here();
-        if let Some(remote) = &self.remote {
-            remote.apply(&mut command);
-        }
-        command
-    }
-
-    /// Knows of no remote, so it cannot fetch what is missing.
-    fn git_here(&self) -> Command {
-        let mut command = command(self.top());
-        command.env("GIT_DIR", &self.git_dir).env("GIT_ALTERNATE_OBJECT_DIRECTORIES", self.objects_dir());
-        if let Some(work_tree) = &self.work_tree {
-            command.env("GIT_WORK_TREE", work_tree);
-        }
-        command
-    }
-
-    fn run<I, S>(&self, args: I) -> Result<Vec<u8>, GitError>
+    /// Asks about objects and refs.
+    fn ask<I, S>(&self, what: UntrustedTree, args: I) -> Result<Vec<u8>, GitError>
     where
         I: IntoIterator<Item = S>,
         S: AsRef<OsStr>,
     {
-        let args: Vec<OsString> = args.into_iter().map(|arg| arg.as_ref().to_owned()).collect();
-        let mut asked = self.git();
-        asked.args(&args);
-        Self::checked(args.first(), output(asked, None)?)
+        self.on_tree(what).args(args).run(None).map_err(|error| self.explained(error))
     }
 
-    fn checked(name: Option<&OsString>, answer: Output) -> Result<Vec<u8>, GitError> {
-        if answer.success {
-            return Ok(answer.stdout);
-        }
-        let command = name.map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-        Err(GitError::Failed { command, message: answer.stderr })
-    }
-
-    fn run_text<I, S>(&self, args: I) -> Result<String, GitError>
+    fn ask_text<I, S>(&self, what: UntrustedTree, args: I) -> Result<String, GitError>
     where
         I: IntoIterator<Item = S>,
         S: AsRef<OsStr>,
     {
-        Ok(String::from_utf8_lossy(&self.run(args)?).trim_end().to_owned())
+        Ok(String::from_utf8_lossy(&self.ask(what, args)?).trim_end().to_owned())
+    }
+
+    fn is_partial(&self) -> bool {
+        self.view.as_ref().is_some_and(|view| view.settings.is_partial_clone())
+    }
+
+    /// An object that is missing in a partial clone is no damage: git left it on the server, and we do not fetch it from there.
+    fn explained(&self, error: GitError) -> GitError {
+        match error {
+            GitError::Failed { command, message } if self.is_partial() => GitError::Partial { command, message },
+            other => other,
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Calls to agents: what was set aside for each, what it took, and what was answered. One table serves the budget, the resumed run that
 //! must not pay twice, and the recording that can be played again.
 
+use super::seal::Table;
 use super::{Ledger, StoreError};
 use sqlx::Row;
 
@@ -56,7 +57,10 @@ FROM call WHERE run = ?1 OR case_id = ?2 OR month = ?3";
 const LOST: &str = "
 UPDATE call SET key = key || '/' || (SELECT count(*) FROM call AS other WHERE other.key >= ?1 AND other.key < ?1 || '0'),
                 cost = coalesce(cost, nullif(reserved, 0))
-WHERE key = ?1";
+WHERE key = ?1 RETURNING key";
+
+/// Both parts of a call that are sealed.
+const PARTS: [Table; 2] = [Table::Call, Table::CallText];
 
 impl Ledger {
     /// Sets the worst case of a call aside if `admit` agrees, which sees all that is spent and set aside, by other processes too.
@@ -66,9 +70,21 @@ impl Ledger {
         call: &CallRow,
         admit: impl FnOnce(Spending) -> Result<(), String> + Send,
     ) -> Result<Result<(), String>, StoreError> {
-        let mut transaction = self.pool.begin_with("BEGIN IMMEDIATE").await?;
-        sqlx::query(LOST).bind(&call.key).execute(&mut *transaction).await?;
-        let row = sqlx::query(SUMS).bind(&call.run).bind(&call.case_id).bind(&call.month).fetch_one(&mut *transaction).await?;
+        let mut write = self.write().await?;
+        // All of them: a call that was moved to another month is missing in the sum of this one.
+        self.verify(&mut write.transaction, Table::Call, "true", &[]).await?;
+        let values = [call.key.as_str().into()];
+        for part in PARTS {
+            write.open(part, "t.key = ?", &values, self).await?;
+        }
+        let lost: Option<String> = sqlx::query_scalar(LOST).bind(&call.key).fetch_optional(&mut *write.transaction).await?;
+        if let Some(lost) = &lost {
+            for part in PARTS {
+                write.close(part, "t.key = ?", &[lost.as_str().into()]).await?;
+            }
+        }
+        let sums = sqlx::query(SUMS).bind(&call.run).bind(&call.case_id).bind(&call.month);
+        let row = sums.fetch_one(&mut *write.transaction).await?;
         let spending = Spending {
             run: row.get("run"),
             case: row.get("case_sum"),
@@ -77,7 +93,7 @@ impl Ledger {
         };
         if let Err(reason) = admit(spending) {
             // That the earlier try is lost stays true.
-            transaction.commit().await?;
+            write.commit().await?;
             return Ok(Err(reason));
         }
         sqlx::query(
@@ -95,44 +111,60 @@ impl Ledger {
         .bind(&call.question)
         .bind(call.reserved)
         .bind(call.tokens)
-        .execute(&mut *transaction)
+        .execute(&mut *write.transaction)
         .await?;
-        transaction.commit().await?;
+        for part in PARTS {
+            write.close(part, "t.key = ?", &values).await?;
+        }
+        write.commit().await?;
         Ok(Ok(()))
     }
 
     /// Replaces what was set aside by what the call took. `cost` is absent when nobody knows it.
     pub async fn settle(&self, key: &str, cost: Option<i64>, tokens: i64, answer: Option<&str>) -> Result<(), StoreError> {
+        let mut write = self.write().await?;
+        for part in PARTS {
+            write.open(part, "t.key = ?", &[key.into()], self).await?;
+        }
         sqlx::query("UPDATE call SET cost = ?, reserved = CASE WHEN ? IS NULL THEN 0 ELSE reserved END, tokens = ?, answer = ? WHERE key = ?")
             .bind(cost)
             .bind(cost)
             .bind(tokens)
             .bind(answer)
             .bind(key)
-            .execute(&self.pool)
+            .execute(&mut *write.transaction)
             .await?;
-        Ok(())
+        for part in PARTS {
+            write.close(part, "t.key = ?", &[key.into()]).await?;
+        }
+        write.commit().await
     }
 
     /// What a call of a run was answered, if it was.
     pub async fn answered(&self, run: &str, slot: &str) -> Result<Option<String>, StoreError> {
+        let mut reading = self.pool.begin().await?;
+        for part in PARTS {
+            self.verify(&mut reading, part, "t.run = ? AND t.slot = ?", &[run.into(), slot.into()]).await?;
+        }
         let answer = sqlx::query_scalar("SELECT answer FROM call WHERE run = ? AND slot = ? AND answer IS NOT NULL LIMIT 1")
             .bind(run)
             .bind(slot)
-            .fetch_optional(&self.pool)
+            .fetch_optional(&mut *reading)
             .await?;
         Ok(answer.flatten())
     }
 
     /// What the calls of one run took so far.
     pub async fn total_of(&self, run: &str) -> Result<Totals, StoreError> {
+        let mut reading = self.pool.begin().await?;
+        self.verify(&mut reading, Table::Call, "t.run = ?", &[run.into()]).await?;
         let row = sqlx::query(
             "SELECT count(*) AS calls, coalesce(sum(cost), 0) AS cost, coalesce(sum(tokens), 0) AS tokens,
                     count(*) - count(cost) AS unknown
              FROM call WHERE run = ?",
         )
         .bind(run)
-        .fetch_one(&self.pool)
+        .fetch_one(&mut *reading)
         .await?;
         let name = run.to_owned();
         Ok(Totals {
@@ -158,7 +190,9 @@ impl Ledger {
              FROM call GROUP BY {column} ORDER BY max(at) DESC LIMIT 100"
         );
         // Made of the four names above and nothing else.
-        let rows = sqlx::query(sqlx::AssertSqlSafe(text)).fetch_all(&self.pool).await?;
+        let mut reading = self.pool.begin().await?;
+        self.verify(&mut reading, Table::Call, "true", &[]).await?;
+        let rows = sqlx::query(sqlx::AssertSqlSafe(text)).fetch_all(&mut *reading).await?;
         Ok(rows
             .iter()
             .map(|row| Totals {
@@ -201,7 +235,7 @@ mod tests {
     }
 
     async fn ledger(folder: &tempfile::TempDir) -> Ledger {
-        Ledger::open(&folder.path().join("ledger.db")).await.unwrap()
+        Ledger::open(&folder.path().join("ledger.db"), crate::tests::key()).await.unwrap()
     }
 
     /// Issue 4, build 5: what is set aside counts until it is settled, across runs and processes.

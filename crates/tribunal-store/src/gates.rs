@@ -1,5 +1,6 @@
 //! Questions that only a person may answer. Whoever answers first, from whichever process, is the one who did.
 
+use super::seal::Table;
 use super::{Ledger, StoreError};
 use sqlx::Row;
 
@@ -18,6 +19,9 @@ pub struct GateRow {
 impl Ledger {
     /// Asked again, the same question stays as it is, with its answer.
     pub async fn put_gate(&self, gate: &GateRow) -> Result<(), StoreError> {
+        let mut write = self.write().await?;
+        let values = [gate.id.as_str().into()];
+        write.open(Table::Gate, "t.id = ?", &values, self).await?;
         sqlx::query(
             "INSERT OR IGNORE INTO gate (id, run, case_id, asked_at, until, question, answer) VALUES (?, ?, ?, ?, ?, ?, ?)",
         )
@@ -28,29 +32,38 @@ impl Ledger {
         .bind(gate.until)
         .bind(&gate.question)
         .bind(&gate.answer)
-        .execute(&self.pool)
+        .execute(&mut *write.transaction)
         .await?;
-        Ok(())
+        write.close(Table::Gate, "t.id = ?", &values).await?;
+        write.commit().await
     }
 
     pub async fn gate(&self, id: &str) -> Result<Option<GateRow>, StoreError> {
-        let row = sqlx::query("SELECT * FROM gate WHERE id = ?").bind(id).fetch_optional(&self.pool).await?;
+        let mut reading = self.pool.begin().await?;
+        self.verify(&mut reading, Table::Gate, "t.id = ?", &[id.into()]).await?;
+        let row = sqlx::query("SELECT * FROM gate WHERE id = ?").bind(id).fetch_optional(&mut *reading).await?;
         Ok(row.as_ref().map(gate_row))
     }
 
     /// Oldest first.
     pub async fn open_gates(&self) -> Result<Vec<GateRow>, StoreError> {
-        let rows = sqlx::query("SELECT * FROM gate WHERE answer IS NULL ORDER BY asked_at, id").fetch_all(&self.pool).await?;
+        let mut reading = self.pool.begin().await?;
+        self.verify(&mut reading, Table::Gate, "true", &[]).await?;
+        let rows = sqlx::query("SELECT * FROM gate WHERE answer IS NULL ORDER BY asked_at, id").fetch_all(&mut *reading).await?;
         Ok(rows.iter().map(gate_row).collect())
     }
 
     /// Answers a question unless somebody has; says whether it did.
     pub async fn answer_gate(&self, id: &str, answer: &str) -> Result<bool, StoreError> {
+        let mut write = self.write().await?;
+        write.open(Table::Gate, "t.id = ?", &[id.into()], self).await?;
         let answered = sqlx::query("UPDATE gate SET answer = ? WHERE id = ? AND answer IS NULL")
             .bind(answer)
             .bind(id)
-            .execute(&self.pool)
+            .execute(&mut *write.transaction)
             .await?;
+        write.close(Table::Gate, "t.id = ?", &[id.into()]).await?;
+        write.commit().await?;
         Ok(answered.rows_affected() == 1)
     }
 }
@@ -88,7 +101,8 @@ mod tests {
     async fn the_first_answer_counts() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("ledger.db");
-        let (one, other) = (Ledger::open(&path).await.unwrap(), Ledger::open(&path).await.unwrap());
+        let key = crate::tests::key;
+        let (one, other) = (Ledger::open(&path, key()).await.unwrap(), Ledger::open(&path, key()).await.unwrap());
         for asked in [gate("b", 2), gate("a", 1), gate("a", 7)] {
             one.put_gate(&asked).await.unwrap();
         }

@@ -324,6 +324,7 @@ impl ReviewArgs {
             no_publish: false,
             base: None,
             committed: false,
+            include_untracked: Vec::new(),
             staged: false,
             commit: None,
             range: None,
@@ -362,6 +363,10 @@ pub struct ReviewArgs {
     /// Leave uncommitted work out
     #[arg(long, conflicts_with_all = ["staged", "commit", "range", "diff_file", "stdin"])]
     pub committed: bool,
+    /// Review this untracked file or folder too, although it is named or looks like a secret, or the base ignores it; may be
+    /// given again
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["committed", "staged", "commit", "range", "diff_file", "stdin", "pull"])]
+    pub include_untracked: Vec<PathBuf>,
     /// Review what is staged
     #[arg(long, conflicts_with_all = ["commit", "range", "diff_file", "stdin"])]
     pub staged: bool,
@@ -399,7 +404,7 @@ pub struct ReviewArgs {
     // What a run reads and how it judges was settled when it began.
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "", conflicts_with_all = [
         "base", "committed", "staged", "commit", "range", "diff_file", "stdin", "mode", "spec", "test_direction", "context",
-        "fail_level", "skip",
+        "fail_level", "skip", "include_untracked",
     ])]
     pub resume: Option<String>,
     /// Have this agent play every role, whatever [panel] says

@@ -91,6 +91,20 @@ impl From<GitError> for Situation {
                 .help("name another base: tribunal review --base REF, or compare directly: tribunal review --range A..B"),
             GitError::Bare => Situation::new("bare-repository", exit::USAGE, text)
                 .help("review commits: tribunal review --committed, --commit or --range"),
+            GitError::ForeignWorkTree { .. } => Situation::new("foreign-work-tree", exit::USAGE, text)
+                .help("files outside of a repository's own folder are not handed to reviewers")
+                .help("if you set it yourself, take it away: git config --unset core.worktree, or review commits from another clone"),
+            GitError::Redirected(_) => Situation::new("foreign-git-directory", exit::USAGE, text)
+                .help("a work tree and its git directory must name each other: see `git worktree repair` and core.worktree"),
+            GitError::Embedded { .. } => Situation::new("embedded-repository", exit::USAGE, text)
+                .help("files of a repository are not taken for a repository; run this in the top folder of the one that you mean"),
+            GitError::Alternates(ref path) => Situation::new("borrowed-objects", exit::USAGE, text)
+                .help(format!("if that is yours, allow it: git config --global --add tribunal.alternates {}", path.display()))
+                .help("or copy the objects: git repack -a -d && rm .git/objects/info/alternates"),
+            GitError::Link(ref path) => Situation::new("linked-folder", exit::USAGE, text)
+                .help(format!("look where it leads; if it is not yours, remove it: rm {}", path.display())),
+            GitError::Partial { .. } => Situation::new("partial-clone", exit::USAGE, text)
+                .help("or only what a comparison needs: git diff BASE...HEAD > /dev/null"),
             GitError::Unmerged(_) => Situation::new("unmerged-index", exit::USAGE, text)
                 .help("resolve it and stage the result with `git add`, or review the files as they stand: tribunal review"),
             GitError::Diff(error) => error.into(),
@@ -137,6 +151,8 @@ impl From<StoreError> for Situation {
             StoreError::Query(_) => Situation::new("ledger-failed", exit::INCOMPLETE, text)
                 .help("is the disk full? make room and run the same command again")
                 .help("a run that had begun goes on where it stopped: tribunal review --resume"),
+            StoreError::NotOurs { .. } | StoreError::Changed { .. } => Situation::new("ledger-changed", exit::INCOMPLETE, text)
+                .help("nothing in it counts; the same command sets it aside and begins anew"),
             StoreError::Conflict(_) => {
                 Situation::new("two-copies", exit::NOT_YET, text).help("wait for the other one, then: tribunal review --resume")
             }
@@ -248,6 +264,19 @@ pub const CODES: &[(&str, &str)] = &[
     ("shallow-clone", "The clone's history ends before the base of the change. CI systems clone so by default."),
     ("no-merge-base", "Base and head share no history."),
     ("bare-repository", "A bare repository has no working tree; only commits can be reviewed."),
+    (
+        "foreign-work-tree",
+        "core.worktree of this repository names another folder than the one that holds it. Files from there are not reviewed.",
+    ),
+    ("foreign-git-directory", "The `.git` here leads to a git directory that does not name this folder as its work tree."),
+    ("embedded-repository", "A bare repository among the files of another one. It is content, and is not opened."),
+    (
+        "borrowed-objects",
+        "The repository uses the objects of another one (objects/info/alternates), which the person has not allowed.",
+    ),
+    ("linked-folder", "A symbolic link in the git directory where Tribunal would write. It does not write through links."),
+    ("partial-clone", "Files that a review needs are still on the server, because this is a partial clone."),
+    ("unknown-file", "A file that was named is not there, or not in this work tree."),
     ("unmerged-index", "What is staged holds a merge that is not resolved, so it is no content that could be reviewed."),
     ("git-failed", "git failed or gave an answer that does not add up. Nothing was reviewed."),
     ("combined-diff", "A combined diff (of a merge) has several old sides and cannot be reviewed as one change."),
@@ -262,6 +291,7 @@ pub const CODES: &[(&str, &str)] = &[
     ),
     ("no-ledger", "The ledger could not be opened. It lives in the git directory."),
     ("ledger-too-new", "A newer Tribunal has written this ledger."),
+    ("ledger-changed", "Rows of the ledger are not the ones that this account wrote. It is set aside, and nothing in it counts."),
     ("ledger-failed", "The ledger could not be read or written, for instance because the disk is full."),
     ("ledger-damaged", "The ledger is no database any more. What it held is lost; removing it makes room for a new one."),
     ("retargeted", "The pull request is not against the branch that it was expected to be against."),

@@ -3,14 +3,14 @@
 
 pub mod forge;
 pub mod guidance;
+mod own_folder;
 pub mod target;
 pub mod trust;
 
 use crate::situation::{Situation, exit};
 use guidance::Guidance;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::PathBuf;
 use tribunal_agent::rules::compile::RuleSet;
 use tribunal_agent::rules::load;
 use tribunal_core::budget::Budget;
@@ -24,7 +24,9 @@ use tribunal_core::procedure::Millis;
 use tribunal_core::procedure::review::Request;
 use tribunal_core::prompt::prompts_hash;
 use tribunal_forge::git::Repository;
-use tribunal_store::Ledger;
+use tribunal_store::folder::make_private;
+
+pub use own_folder::{existing_ledger, make as make_own_folder, open_ledger};
 
 pub const ENGINE: &str = env!("CARGO_PKG_VERSION");
 
@@ -103,13 +105,18 @@ pub fn now() -> Millis {
 
 /// Private folders for agent CLIs: not under the shared temporary folder, whose neighbours some of them distrust.
 pub fn scratch_root() -> PathBuf {
-    Person::here().cache.join("agents")
+    let cache = Person::here().cache;
+    // What cannot be made or tightened shows where it is used.
+    let _ = make_private(&cache);
+    cache.join("agents")
 }
 
 pub fn discover() -> Result<Repository, Situation> {
     let here = std::env::current_dir()
         .map_err(|error| Situation::new("git-failed", exit::USAGE, format!("the current folder cannot be read: {error}")))?;
-    Ok(Repository::discover(&here)?)
+    let repository = Repository::discover(&here)?;
+    own_folder::check(&repository)?;
+    Ok(repository)
 }
 
 /// Where a repository's own configuration, roles and rules are read from: where this branch left the default branch. Never a
@@ -134,19 +141,6 @@ pub fn ledger_folder(repository: Option<&Repository>) -> PathBuf {
         Some(repository) => repository.tribunal_dir(),
         None => Person::here().state,
     }
-}
-
-pub async fn open_ledger(folder: &Path) -> Result<Arc<Ledger>, Situation> {
-    std::fs::create_dir_all(folder).map_err(|error| {
-        Situation::new("no-ledger", exit::INCOMPLETE, format!("{} cannot be made: {error}", folder.display()))
-            .help("the git directory must be writable: the ledger lives in <git dir>/tribunal/")
-    })?;
-    Ok(Arc::new(Ledger::open(&folder.join("ledger.db")).await?))
-}
-
-/// The ledger for a command that only looks; nothing if there is none.
-pub async fn existing_ledger(folder: &Path) -> Result<Option<Ledger>, Situation> {
-    Ok(Ledger::open_existing(&folder.join("ledger.db")).await?)
 }
 
 /// Reads configuration, roles and rules; `flags` is the last layer.

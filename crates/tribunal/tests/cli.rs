@@ -13,6 +13,7 @@ mod cli {
     mod first_contact;
     mod git_safety;
     mod hostile;
+    mod hostile_git;
     mod incremental;
     mod integrations;
     mod kill;

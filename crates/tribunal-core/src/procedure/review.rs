@@ -61,6 +61,9 @@ pub struct Request {
     pub committed_only: bool,
     /// Untracked files that were too large to take in: part of the change, and a hole in its review.
     pub left_out: Vec<LeftOut>,
+    /// Untracked files that the person named, so that they count whatever they are called.
+    #[serde(default)]
+    pub included: BTreeSet<RepoPath>,
     /// Said before the findings: config of the base used, a role overridden.
     pub notices: Vec<String>,
     /// The pull request that the change is, if it is one.

@@ -4,11 +4,11 @@
 //! error, not a smaller change. A file that is too large, or that lies beyond the limit for all files together, is named and left
 //! out before its diff is made, so that it takes nothing with it. The diff is read file by file as git writes it.
 
+use super::class::{Git, UntrustedTree};
 use super::stream::{Piece, Room, each_file_diff};
-use super::{GitError, Repository, output};
+use super::{GitError, Repository};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
-use std::process::Stdio;
 use std::sync::{Arc, Mutex};
 use tribunal_core::diff::change::{Change, ChangedFile, FileContent, FileStatus};
 use tribunal_core::diff::language::shows_testing;
@@ -20,8 +20,7 @@ use tribunal_core::plan::files::{BINARY_TEST_BYTES, FileSummary, looks_binary, s
 use tribunal_core::policy::config::ReadLimits;
 
 /// How every diff is made, whatever the repository is set to.
-const DIFF: [&str; 11] = [
-    "diff-tree",
+const DIFF: [&str; 10] = [
     "-r",
     "--no-commit-id",
     "--no-ext-diff",
@@ -243,10 +242,8 @@ impl Repository {
         if let Some(kept) = compared().get(&key) {
             return Ok(Arc::clone(kept));
         }
-        let mut args: Vec<&str> = DIFF.to_vec();
-        args.extend(["--raw", "-z"]);
-        args.extend(sides.args());
-        let entries = Arc::new(parse_raw(&self.run(args)?)?);
+        let listed = self.comparing(sides.old, sides.new, |git| git.args(DIFF).args(["--raw", "-z"]).args(sides.args()))?;
+        let entries = Arc::new(parse_raw(&listed)?);
         compared().insert(key, Arc::clone(&entries));
         Ok(entries)
     }
@@ -254,14 +251,14 @@ impl Repository {
     fn sizes(&self, entries: &[RawEntry]) -> Result<BTreeMap<String, u64>, GitError> {
         let new = entries.iter().filter(|entry| entry.has_new_blob()).map(|entry| entry.new_id.as_str());
         let old = entries.iter().filter(|entry| entry.has_old_blob()).map(|entry| entry.old_id.as_str());
-        let ids: BTreeSet<&str> = new.chain(old).collect();
+        self.sizes_of(&new.chain(old).collect())
+    }
+
+    pub(super) fn sizes_of(&self, ids: &BTreeSet<&str>) -> Result<BTreeMap<String, u64>, GitError> {
         if ids.is_empty() {
             return Ok(BTreeMap::new());
         }
-        let input: String = ids.iter().map(|id| format!("{id}\n")).collect();
-        let mut asked = self.git();
-        asked.args(["cat-file", "--batch-check=%(objectname) %(objectsize)"]);
-        let answer = Self::checked(Some(&"cat-file".into()), output(asked, Some(input.as_bytes()))?)?;
+        let answer = self.batch("--batch-check=%(objectname) %(objectsize)", ids)?;
         let text = String::from_utf8_lossy(&answer);
         text.lines()
             .map(|line| {
@@ -273,11 +270,10 @@ impl Repository {
     }
 
     fn patch(&self, sides: Sides<'_>, without: &[&RawEntry], room: &mut Room) -> Result<Change, GitError> {
-        // The one place where pathspec magic is wanted, and every path in it is marked literal by us.
-        let mut asked = if without.is_empty() { self.git() } else { self.git_with_magic() };
-        asked.args(DIFF).arg("-p").args(sides.args());
+        let mut asked = self.on_tree(UntrustedTree::DiffTree).args(DIFF).arg("-p").args(sides.args());
         if !without.is_empty() {
-            asked.arg("--").arg(":/");
+            // Pathspec magic is wanted here, and every path in it is marked literal by us.
+            asked = asked.with_pathspec_magic().args(["--", ":/"]);
             // What does not fit on a command line is read and dropped.
             let mut length = 0;
             for entry in without {
@@ -285,13 +281,14 @@ impl Repository {
                 if length > MAX_PATHSPECS {
                     break;
                 }
-                asked.arg(os_pathspec(b":(top,exclude,literal)", &entry.path_bytes));
+                asked = asked.arg(os_pathspec(b":(top,exclude,literal)", &entry.path_bytes));
             }
         }
-        self.read_pieces(asked, room)
+        self.bring_changed(sides.old, sides.new)?;
+        self.read_pieces(asked, room).map_err(|error| self.explained(error))
     }
 
-    fn read_pieces(&self, asked: std::process::Command, room: &mut Room) -> Result<Change, GitError> {
+    fn read_pieces(&self, asked: Git<UntrustedTree>, room: &mut Room) -> Result<Change, GitError> {
         let mut files = Vec::new();
         each_file_diff(asked, room, |piece| {
             match piece {
@@ -307,20 +304,6 @@ impl Repository {
             return Err(GitError::Hollow(format!("{} stands in the diff twice", twice.path)));
         }
         Ok(Change { files, repository_has_tests: false })
-    }
-
-    /// Like [`Repository::git`], but pathspecs may carry magic: the callers write it themselves.
-    fn git_with_magic(&self) -> std::process::Command {
-        let asked = self.git();
-        let mut plain = std::process::Command::new("git");
-        for (name, value) in asked.get_envs() {
-            match value {
-                Some(value) => plain.env(name, value),
-                None => plain.env_remove(name),
-            };
-        }
-        plain.args(asked.get_args().filter(|arg| *arg != "--literal-pathspecs"));
-        plain
     }
 
     /// `.gitattributes` can call any text binary. What has no NUL byte is text, and its diff is read as such.
@@ -345,11 +328,9 @@ impl Repository {
         let hidden: Vec<&RawEntry> = suspects.into_iter().filter(|entry| text.contains(entry.content_id())).collect();
         let mut uncovered: BTreeMap<RepoPath, ChangedFile> = BTreeMap::new();
         for group in hidden.chunks(PATHSPECS_AT_ONCE) {
-            let mut asked = self.git_with_magic();
-            asked.args(DIFF).args(["-p", "--text"]).args(sides.args()).arg("--");
-            for entry in group {
-                asked.arg(os_pathspec(b":(top,literal)", &entry.path_bytes));
-            }
+            let asked = self.on_tree(UntrustedTree::DiffTree).with_pathspec_magic().args(DIFF).args(["-p", "--text"]);
+            let paths = group.iter().map(|entry| os_pathspec(b":(top,literal)", &entry.path_bytes));
+            let asked = asked.args(sides.args()).arg("--").args(paths);
             uncovered.extend(self.read_pieces(asked, room)?.files.into_iter().map(|file| (file.path.clone(), file)));
         }
         let hidden: BTreeSet<&RepoPath> = hidden.iter().map(|entry| &entry.path).collect();
@@ -394,19 +375,36 @@ impl Repository {
         if ids.is_empty() {
             return Ok(BTreeMap::new());
         }
+        parse_batch(&self.batch("--batch", ids)?)
+    }
+
+    /// Asks about many objects at once. What a clone does not have is brought, once git has said that it is missing.
+    fn batch(&self, how: &str, ids: &BTreeSet<&str>) -> Result<Vec<u8>, GitError> {
         let input: String = ids.iter().map(|id| format!("{id}\n")).collect();
-        let mut asked = self.git();
-        asked.args(["cat-file", "--batch"]);
-        let answer = Self::checked(Some(&"cat-file".into()), output(asked, Some(input.as_bytes()))?)?;
-        parse_batch(&answer)
+        let ask = || self.on_tree(UntrustedTree::CatFile).arg(how).run(Some(input.as_bytes()));
+        let answer = ask()?;
+        // The words could also stand in a file; then nothing is brought, because nothing is missing.
+        if !contains(&answer, b" missing\n") {
+            return Ok(answer);
+        }
+        if self.remote.is_some() {
+            self.bring(ids.iter().map(|id| (*id).to_owned()).collect())?;
+            return ask();
+        }
+        let is_missing = |id: &&&str| contains(&answer, format!("{id} missing\n").as_bytes());
+        match ids.iter().find(is_missing) {
+            Some(id) if self.is_partial() => {
+                Err(GitError::Partial { command: "cat-file".into(), message: format!("{id} is missing") })
+            }
+            _ => Ok(answer),
+        }
     }
 
     /// The beginning of a blob that is too large to be read whole.
     fn first_bytes(&self, id: &str) -> Result<Vec<u8>, GitError> {
         let io = |source| GitError::Io { what: "git could not be run".into(), source };
-        let mut asked = self.git();
-        asked.args(["cat-file", "blob", id]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut git = asked.spawn().map_err(io)?;
+        self.bring([id.to_owned()].into())?;
+        let mut git = self.on_tree(UntrustedTree::CatFile).args(["blob", id]).spawn_reading()?;
         let mut start = Vec::new();
         let read = git.stdout.take().map(|stdout| stdout.take(BINARY_TEST_BYTES as u64).read_to_end(&mut start));
         // It was going to write the rest of the file, which nobody wants; how it ends says nothing.
@@ -418,8 +416,13 @@ impl Repository {
 
     /// Blobs by id, for a diff whose `index` lines name objects that this repository has.
     pub fn blob(&self, id: &str) -> Option<Vec<u8>> {
-        self.run(["cat-file", "blob", id]).ok()
+        self.bring([id.to_owned()].into()).ok()?;
+        self.ask(UntrustedTree::CatFile, ["blob", id]).ok()
     }
+}
+
+fn contains(bytes: &[u8], part: &[u8]) -> bool {
+    bytes.windows(part.len()).any(|window| window == part)
 }
 
 /// `<id> blob <size>\n<bytes>\n`, again and again.

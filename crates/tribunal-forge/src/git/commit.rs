@@ -1,9 +1,9 @@
 //! Commits that are made without a work tree, in our own clone, and pushed only onto the head they were made for.
 
+use super::class::{TrustedClone, UntrustedTree};
 use super::write::Signature;
-use super::{GitError, Repository, output};
+use super::{GitError, Repository};
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use tribunal_core::ids::{RepoPath, Sha};
 use tribunal_core::publish::outgoing::Outgoing;
 
@@ -27,59 +27,54 @@ impl Repository {
     ) -> Result<Sha, GitError> {
         let folder = tempfile::tempdir().map_err(|source| GitError::Io { what: "no folder for an index".into(), source })?;
         let index = folder.path().join("index");
-        let staged = |args: &[&str], input: Option<&[u8]>| {
-            let mut asked = self.git();
-            asked.env("GIT_INDEX_FILE", &index).args(args);
-            let name = args.first().map(OsString::from);
-            Self::checked(name.as_ref(), output(asked, input)?)
+        let staged = |what, args: &[&str], input: Option<&[u8]>| {
+            self.on_tree(what).env("GIT_INDEX_FILE", &index).args(args).run(input).map_err(|error| self.explained(error))
         };
-        staged(&["read-tree", onto.as_str()], None)?;
+        self.refuse_links(&["objects"])?;
+        staged(UntrustedTree::ReadTree, &[onto.as_str()], None)?;
         for (path, text) in files {
             let blob = self.store_blob(text)?;
             let mode = self.mode_at(onto, path).unwrap_or_else(|| "100644".to_owned());
             let entry = format!("{mode} {blob}\t{path}\0");
-            staged(&["update-index", "-z", "--add", "--index-info"], Some(entry.as_bytes()))?;
+            staged(UntrustedTree::UpdateIndex, &["-z", "--add", "--index-info"], Some(entry.as_bytes()))?;
         }
-        let tree = String::from_utf8_lossy(&staged(&["write-tree"], None)?).trim().to_owned();
-        let mut asked = self.git();
-        by.writes(&mut asked);
-        by.commits(&mut asked);
+        let tree = String::from_utf8_lossy(&staged(UntrustedTree::WriteTree, &["--missing-ok"], None)?).trim().to_owned();
+        let asked = by.commits(by.writes(self.on_tree(UntrustedTree::CommitTree)));
         // The time of the parent and not of the clock: doing it again gives the same commit.
-        let time = self.run_text(["show", "-s", "--no-show-signature", "--format=%ct", onto.as_str()])?;
+        let time = self.ask_text(UntrustedTree::Show, ["-s", "--no-show-signature", "--format=%ct", onto.as_str()])?;
         let date = format!("@{} +0000", time.trim());
-        asked.env("GIT_AUTHOR_DATE", &date).env("GIT_COMMITTER_DATE", &date);
-        asked.args(["commit-tree", &tree, "-p", onto.as_str(), "-F", "-"]);
-        let id = Self::checked(Some(&"commit-tree".into()), output(asked, Some(message.as_bytes()))?)?;
-        Ok(Sha(String::from_utf8_lossy(&id).trim().to_owned()))
+        let asked = asked.env("GIT_AUTHOR_DATE", &date).env("GIT_COMMITTER_DATE", &date);
+        Ok(Sha(asked.args([&tree, "-p", onto.as_str(), "-F", "-"]).run_text(Some(message.as_bytes()))?))
     }
 
     fn store_blob(&self, text: &str) -> Result<String, GitError> {
-        let mut asked = self.git();
-        asked.args(["hash-object", "-w", "--stdin", "--no-filters"]);
-        let id = Self::checked(Some(&"hash-object".into()), output(asked, Some(text.as_bytes()))?)?;
-        Ok(String::from_utf8_lossy(&id).trim().to_owned())
+        self.on_tree(UntrustedTree::HashObject).args(["-w", "--stdin", "--no-filters"]).run_text(Some(text.as_bytes()))
     }
 
     /// Only plain files are rewritten; what a link points to or a submodule holds is not ours to change.
     fn mode_at(&self, commit: &Sha, path: &RepoPath) -> Option<String> {
-        let listed = self.run_text(["ls-tree", commit.as_str(), "--", path.as_str()]).ok()?;
+        let listed = self.ask_text(UntrustedTree::LsTree, [commit.as_str(), "--", path.as_str()]).ok()?;
         let mode = listed.split_whitespace().next()?;
         matches!(mode, "100644" | "100755").then(|| mode.to_owned())
     }
 
     /// Is it a plain file there, or nothing at all?
     pub fn may_be_rewritten(&self, commit: &Sha, path: &RepoPath) -> bool {
-        let listed = self.run_text(["ls-tree", commit.as_str(), "--", path.as_str()]).unwrap_or_default();
+        let listed = self.ask_text(UntrustedTree::LsTree, [commit.as_str(), "--", path.as_str()]).unwrap_or_default();
         listed.is_empty() || matches!(listed.split_whitespace().next(), Some("100644" | "100755"))
     }
 
     /// Keeps commits that nothing else points to.
     pub fn keep(&self, name: &str, commit: &Sha) -> Result<(), GitError> {
-        self.run(["update-ref", &format!("refs/tribunal/{name}"), commit.as_str()]).map(drop)
+        let name = format!("refs/tribunal/{name}");
+        self.refuse_links(&[&name, &format!("logs/{name}")])?;
+        self.ask(UntrustedTree::UpdateRef, [&name, commit.as_str()]).map(drop)
     }
 
     pub fn let_go(&self, name: &str) -> Result<(), GitError> {
-        self.run(["update-ref", "-d", &format!("refs/tribunal/{name}")]).map(drop)
+        let name = format!("refs/tribunal/{name}");
+        self.refuse_links(&[&name, &format!("logs/{name}"), "packed-refs"])?;
+        self.ask(UntrustedTree::UpdateRef, ["-d", &name]).map(drop)
     }
 
     pub fn kept(&self, name: &str) -> Option<Sha> {
@@ -88,17 +83,17 @@ impl Repository {
 
     /// The patch from one commit to another, as a diff.
     pub fn patch_between(&self, old: &Sha, new: &Sha) -> Result<Vec<u8>, GitError> {
-        let args = ["diff-tree", "-r", "-p", "--no-commit-id", "--no-ext-diff", "--no-textconv", "--no-color", "--full-index"];
-        self.run(args.into_iter().chain(["--no-renames", "--src-prefix=a/", "--dst-prefix=b/", old.as_str(), new.as_str()]))
+        let args = ["-r", "-p", "--no-commit-id", "--no-ext-diff", "--no-textconv", "--no-color", "--full-index"];
+        let sides = ["--no-renames", "--src-prefix=a/", "--dst-prefix=b/", old.as_str(), new.as_str()];
+        self.comparing(old, new, |git| git.args(args).args(sides))
     }
 
     /// Pushes to the forge that this clone was made from. git compares and swaps: a branch that moved is left alone.
     pub fn push(&self, branch: &str, expected: &Sha, new: &Sha) -> Result<Pushed, GitError> {
-        let mut asked = self.git();
         let full = format!("refs/heads/{branch}");
-        asked.args(["push", "--porcelain", "--quiet", "--no-verify", &format!("--force-with-lease={full}:{expected}"), "origin"]);
-        asked.arg(format!("{new}:{full}"));
-        let answer = output(asked, None)?;
+        let asked = self.in_clone(TrustedClone::Push)?.args(["--porcelain", "--quiet", "--no-verify"]);
+        let lease = format!("--force-with-lease={full}:{expected}");
+        let answer = asked.args([lease.as_str(), "origin", &format!("{new}:{full}")]).output(None)?;
         if answer.success {
             return Ok(Pushed::Landed);
         }
@@ -119,9 +114,7 @@ impl Repository {
 
     /// Where the forge has a branch now, if it says.
     fn tip_there(&self, full: &str) -> Option<Sha> {
-        let mut asked = self.git();
-        asked.args(["ls-remote", "--quiet", "origin", full]);
-        let answer = output(asked, None).ok().filter(|answer| answer.success)?;
-        String::from_utf8_lossy(&answer.stdout).split_whitespace().next().map(Sha::from)
+        let listed = self.in_clone(TrustedClone::LsRemote).ok()?.args(["--quiet", "origin", full]).run_text(None).ok()?;
+        listed.split_whitespace().next().map(Sha::from)
     }
 }

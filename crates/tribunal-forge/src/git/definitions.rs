@@ -1,6 +1,7 @@
 //! Where a name is defined in a tree, by the words with which languages define things. Coarse, quick, and without an index.
 
 use super::Repository;
+use super::class::UntrustedTree;
 use tribunal_core::ids::{RepoPath, Sha};
 
 /// A line that looks like the definition of a name.
@@ -24,9 +25,11 @@ impl Repository {
             return Vec::new();
         }
         let expression = format!("{DEFINING}[[:space:]]+({})([^A-Za-z0-9_]|$)", names.join("|"));
-        let args =
-            ["grep", "-I", "-z", "-n", "--no-color", "--full-name", "--max-count=20", "-E", "-e", &expression, tree.as_str()];
-        let Ok(found) = self.run(args) else { return Vec::new() };
+        if self.bring_tree(tree).is_err() {
+            return Vec::new();
+        }
+        let args = ["-I", "-z", "-n", "--no-color", "--full-name", "--max-count=20", "-E", "-e", &expression, tree.as_str()];
+        let Ok(found) = self.ask(UntrustedTree::Grep, args) else { return Vec::new() };
         let prefix = format!("{tree}:");
         String::from_utf8_lossy(&found).lines().filter_map(|line| place(line, &prefix)).collect()
     }

@@ -3,7 +3,8 @@
 //!
 //! Nothing in it is ever checked out, no hook runs, no submodule is followed, and only HTTP is spoken.
 
-use super::{GitError, Repository, command, output};
+use super::class::{Git, NoRepository, TrustedClone, UntrustedTree, no_repository};
+use super::{GitError, Repository};
 use crate::port::GitSource;
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -23,28 +24,33 @@ impl Remote {
             ("remote.origin.url".to_owned(), source.url.clone()),
             ("remote.origin.promisor".to_owned(), "true".to_owned()),
             ("remote.origin.partialclonefilter".to_owned(), "blob:none".to_owned()),
-            ("protocol.allow".to_owned(), "never".to_owned()),
-            ("protocol.https.allow".to_owned(), "always".to_owned()),
-            ("protocol.http.allow".to_owned(), "always".to_owned()),
             // A redirect would carry the token to whoever is named there.
             ("http.followRedirects".to_owned(), "false".to_owned()),
-            ("gc.auto".to_owned(), "0".to_owned()),
-            ("maintenance.auto".to_owned(), "false".to_owned()),
         ];
         if let Some(authorization) = &source.authorization {
-            settings.push(("http.extraHeader".to_owned(), format!("Authorization: {authorization}")));
+            // For this origin alone, whatever else git is made to ask.
+            let origin = origin(&source.url);
+            settings.push((format!("http.{origin}/.extraHeader"), format!("Authorization: {authorization}")));
             // With a token of ours nobody else's credentials are wanted.
             settings.push(("credential.helper".to_owned(), String::new()));
         }
         Remote { settings }
     }
 
-    pub(super) fn apply(&self, command: &mut std::process::Command) {
-        command.env("GIT_CONFIG_COUNT", self.settings.len().to_string());
-        for (n, (key, value)) in self.settings.iter().enumerate() {
-            command.env(format!("GIT_CONFIG_KEY_{n}"), key).env(format!("GIT_CONFIG_VALUE_{n}"), value);
-        }
+    /// Only commands that talk to the forge are given this.
+    pub(super) fn apply(&self, git: Git<TrustedClone>) -> Git<TrustedClone> {
+        let git = git.env("GIT_CONFIG_COUNT", self.settings.len().to_string());
+        self.settings.iter().enumerate().fold(git, |git, (n, (key, value))| {
+            git.env(&format!("GIT_CONFIG_KEY_{n}"), key).env(&format!("GIT_CONFIG_VALUE_{n}"), value)
+        })
     }
+}
+
+/// `scheme://host:port` of an address, without the name of a user.
+fn origin(url: &str) -> String {
+    let (scheme, rest) = url.split_once("://").unwrap_or(("https", url));
+    let host = rest.split(['/', '?', '#']).next().unwrap_or(rest);
+    format!("{scheme}://{}", host.rsplit('@').next().unwrap_or(host))
 }
 
 const NO_FILES: &str = "--filter=blob:none";
@@ -63,21 +69,21 @@ impl Repository {
         let io = |source| GitError::Io { what: format!("{} cannot be made", folder.display()), source };
         if !folder.join("HEAD").is_file() {
             let beside = folder.parent().unwrap_or(folder);
-            std::fs::create_dir_all(beside).map_err(io)?;
+            private_folder(beside).map_err(io)?;
             // Made aside and moved into place whole: another process may be doing the same.
             let made = tempfile::Builder::new().prefix(".new-").tempdir_in(beside).map_err(io)?;
-            let mut init = command(made.path());
-            init.args(["init", "--quiet", "--bare", "--template=", "."]);
-            Self::checked(Some(&"init".into()), output(init, None)?)?;
+            no_repository(NoRepository::Init, made.path()).args(["--quiet", "--bare", "--template=", "."]).run(None)?;
             if std::fs::rename(made.path(), folder).is_ok() {
                 let _ = made.keep();
             }
         }
         let folder = std::fs::canonicalize(folder).map_err(io)?;
+        private_folder(&folder).map_err(io)?;
         Ok(Self {
             work_tree: None,
             git_dir: folder.clone(),
             common_dir: folder,
+            view: None,
             snapshots: None,
             remote: Some(Arc::new(Remote::of(source))),
             compared: Arc::default(),
@@ -124,12 +130,30 @@ impl Repository {
                 && has())
     }
 
+    /// Compares two trees, both of which `how` names. What a clone does not have of them is brought once it is known to be needed.
+    pub(super) fn comparing(
+        &self,
+        old: &Sha,
+        new: &Sha,
+        how: impl Fn(Git<UntrustedTree>) -> Git<UntrustedTree>,
+    ) -> Result<Vec<u8>, GitError> {
+        let ask = || how(self.on_tree(UntrustedTree::DiffTree)).run(None);
+        match ask() {
+            Err(GitError::Failed { .. }) if self.remote.is_some() => {
+                self.bring_changed(old, new)?;
+                ask()
+            }
+            answer => answer.map_err(|error| self.explained(error)),
+        }
+    }
+
     /// Brings the files that differ between these trees, all of them in one request.
     pub fn bring_changed(&self, base: &Sha, head: &Sha) -> Result<(), GitError> {
         if self.remote.is_none() {
             return Ok(());
         }
-        let raw = self.run_text(["diff-tree", "-r", "--raw", "--no-renames", "--no-abbrev", base.as_str(), head.as_str()])?;
+        let raw =
+            self.ask_text(UntrustedTree::DiffTree, ["-r", "--raw", "--no-renames", "--no-abbrev", base.as_str(), head.as_str()])?;
         let ids = raw.lines().filter_map(|line| {
             let mut words = line.trim_start_matches(':').split_whitespace();
             let (old_mode, new_mode) = (words.next()?, words.next()?);
@@ -145,11 +169,14 @@ impl Repository {
         if self.remote.is_none() {
             return Ok(());
         }
-        let listed = self.run_text(["ls-tree", "-r", "--format=%(objecttype) %(objectname)", tree.as_str()])?;
+        let listed = self.ask_text(UntrustedTree::LsTree, ["-r", "--format=%(objecttype) %(objectname)", tree.as_str()])?;
         self.bring(listed.lines().filter_map(|line| line.strip_prefix("blob ")).map(str::to_owned).collect())
     }
 
     pub(super) fn bring(&self, ids: BTreeSet<String>) -> Result<(), GitError> {
+        if self.remote.is_none() {
+            return Ok(());
+        }
         let missing = self.missing(&ids)?;
         if missing.is_empty() {
             return Ok(());
@@ -161,10 +188,7 @@ impl Repository {
     /// Which of these are not here, without asking the forge for them.
     fn missing(&self, ids: &BTreeSet<String>) -> Result<Vec<String>, GitError> {
         let input: String = ids.iter().map(|id| format!("{id}\n")).collect();
-        // A remote that may be asked for more is asked for each one, and setting it to false in front takes nothing back.
-        let mut asked = self.git_here();
-        asked.args(["cat-file", "--batch-check"]);
-        let answer = Self::checked(Some(&"cat-file".into()), output(asked, Some(input.as_bytes()))?)?;
+        let answer = self.on_tree(UntrustedTree::CatFile).arg("--batch-check").run(Some(input.as_bytes()))?;
         let text = String::from_utf8_lossy(&answer);
         Ok(text.lines().filter_map(|line| line.strip_suffix(" missing")).map(str::to_owned).collect())
     }
@@ -174,14 +198,13 @@ impl Repository {
     }
 
     fn fetch(&self, what: &[String], filter: &str, input: Option<String>) -> Result<(), GitError> {
-        let mut asked = self.git();
+        let mut asked = self.in_clone(TrustedClone::Fetch)?;
         if input.is_some() {
             // These are files and no history: there is nothing to negotiate about.
-            asked.args(["-c", "fetch.negotiationAlgorithm=noop"]);
+            asked = asked.setting("fetch.negotiationAlgorithm=noop");
         }
-        asked.args(["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--recurse-submodules=no", filter]);
-        asked.arg("origin").args(what);
-        let answer = output(asked, input.as_deref().map(str::as_bytes))?;
+        let asked = asked.args(["--quiet", "--no-tags", "--no-write-fetch-head", "--recurse-submodules=no", filter]);
+        let answer = asked.arg("origin").args(what).output(input.as_deref().map(str::as_bytes))?;
         if answer.success {
             return Ok(());
         }
@@ -195,5 +218,74 @@ impl Repository {
             File::options().create(true).truncate(false).write(true).open(self.git_dir.join("tribunal.lock")).map_err(io)?;
         file.lock().map_err(io)?;
         Ok(file)
+    }
+}
+
+/// A folder that nobody else on this machine can look into, whatever the umask is.
+pub(super) fn private_folder(folder: &Path) -> std::io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        if std::fs::metadata(folder)?.permissions().mode() & 0o077 != 0 {
+            std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o700))?;
+        }
+        Ok(())
+    }
+    #[cfg(not(unix))]
+    std::fs::create_dir_all(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::git::class::Class;
+
+    fn environment<C: Class>(git: Git<C>) -> String {
+        let command = git.assembled();
+        let given = command.get_envs().map(|(name, value)| format!("{name:?}={value:?}\n"));
+        given.chain(command.get_args().map(|arg| format!("{arg:?}\n"))).collect()
+    }
+
+    /// Issue 16, point 7: only what talks to the forge has the token, and only its own origin is sent it.
+    #[test]
+    fn the_token_is_given_to_fetch_and_push_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let source = GitSource {
+            url: "https://git.example.org/a/b.git".into(),
+            authorization: Some("Bearer abc123".into()),
+            base_ref: "refs/heads/main".into(),
+            head_ref: "refs/pull/1/head".into(),
+        };
+        let clone = Repository::clone_of(&folder.path().join("clone.git"), &source).unwrap();
+        for class in [TrustedClone::Fetch, TrustedClone::Push, TrustedClone::LsRemote] {
+            let given = environment(clone.in_clone(class).unwrap());
+            assert!(given.contains("abc123") && given.contains("http.https://git.example.org/.extraHeader"), "{given}");
+            assert!(given.contains("\"GIT_ALLOW_PROTOCOL\"=Some(\"https:http\")"), "{given}");
+        }
+        for class in [UntrustedTree::CatFile, UntrustedTree::LsTree, UntrustedTree::MergeTree, UntrustedTree::ReadTree] {
+            for git in [clone.on_tree(class), clone.on_tree_beside(class, Path::new("/index"))] {
+                let given = environment(git);
+                assert!(!given.contains("abc123") && !given.contains("GIT_CONFIG_COUNT\"=Some"), "{given}");
+                assert!(
+                    given.contains("\"GIT_ALLOW_PROTOCOL\"=Some(\"\")") && given.contains("safe.bareRepository=explicit"),
+                    "{given}"
+                );
+            }
+        }
+        use std::os::unix::fs::PermissionsExt as _;
+        assert_eq!(std::fs::metadata(&clone.git_dir).unwrap().permissions().mode() & 0o777, 0o700);
+    }
+
+    /// Issue 16, point 7: the header goes to the forge's own origin and to no other.
+    #[test]
+    fn the_token_is_bound_to_the_origin() {
+        for (url, origin) in [
+            ("https://git.example.org/a/b.git", "https://git.example.org"),
+            ("http://127.0.0.1:3000/a/b.git", "http://127.0.0.1:3000"),
+            ("https://somebody@git.example.org:8443/a", "https://git.example.org:8443"),
+        ] {
+            assert_eq!(super::origin(url), origin, "{url}");
+        }
     }
 }

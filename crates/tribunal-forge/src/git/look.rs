@@ -1,5 +1,6 @@
 //! Small questions that a forge asks of git.
 
+use super::class::UntrustedTree;
 use super::{GitError, Repository};
 use tribunal_core::diff::parse::text_of;
 use tribunal_core::feedback::lint::Past;
@@ -12,20 +13,22 @@ impl Repository {
     }
 
     pub fn is_branch_name(&self, name: &str) -> bool {
-        !name.starts_with('-') && self.run(["check-ref-format", &format!("refs/heads/{name}")]).is_ok()
+        !name.starts_with('-') && self.ask(UntrustedTree::CheckRefFormat, [format!("refs/heads/{name}")]).is_ok()
     }
 
     /// Is the first commit part of the second's history?
     pub fn is_ancestor(&self, earlier: &Sha, later: &Sha) -> bool {
-        self.run(["merge-base", "--is-ancestor", earlier.as_str(), later.as_str()]).is_ok()
+        self.ask(UntrustedTree::MergeBase, ["--is-ancestor", earlier.as_str(), later.as_str()]).is_ok()
     }
 
     pub fn git_version(&self) -> Result<String, GitError> {
-        Ok(self.run_text(["version"])?.trim_start_matches("git version ").to_owned())
+        Ok(super::git_version()?.trim_start_matches("git version ").to_owned())
     }
 
     pub fn count_changed(&self, old: &Sha, new: &Sha) -> Result<u64, GitError> {
-        let listed = self.run(["diff-tree", "-r", "-z", "-M", "--name-only", "--no-commit-id", old.as_str(), new.as_str()])?;
+        let listed = self.comparing(old, new, |git| {
+            git.args(["-r", "-z", "-M", "--name-only", "--no-commit-id", old.as_str(), new.as_str()])
+        })?;
         Ok(listed.split(|byte| *byte == 0).filter(|path| !path.is_empty()).count() as u64)
     }
 
@@ -33,7 +36,8 @@ impl Repository {
     pub fn has_commit_by(&self, email: &str) -> bool {
         let Ok(branch) = self.default_branch() else { return false };
         let author = format!("--author=<{email}>");
-        let found = self.run_text(["rev-list", "-1", "--fixed-strings", "--regexp-ignore-case", &author, &branch, "--"]);
+        let found =
+            self.ask_text(UntrustedTree::RevList, ["-1", "--fixed-strings", "--regexp-ignore-case", &author, &branch, "--"]);
         !email.is_empty() && found.is_ok_and(|commit| !commit.is_empty())
     }
 
@@ -41,8 +45,8 @@ impl Repository {
     pub fn history(&self, base: &Sha, head: &Sha) -> Result<Vec<Past>, GitError> {
         let range = format!("{base}..{head}");
         let format = "--format=%H%x1f%P%x1f%B";
-        let listed =
-            self.run(["log", "-z", "--first-parent", "--no-show-signature", format, "--end-of-options", &range, "--"])?;
+        let args = ["-z", "--first-parent", "--no-show-signature", format, "--end-of-options", &range, "--"];
+        let listed = self.ask(UntrustedTree::Log, args)?;
         let commits = listed.split(|byte| *byte == 0).filter_map(|entry| {
             let entry = text_of(entry);
             let mut parts = entry.trim_start().splitn(3, '\u{1f}');
@@ -59,7 +63,8 @@ impl Repository {
     /// The messages of what one branch has and the other does not, newest first; two are enough to tell one from many.
     pub fn messages_between(&self, base: &str, head: &str) -> Result<Vec<String>, GitError> {
         let range = format!("refs/heads/{base}..refs/heads/{head}");
-        let listed = self.run(["log", "-2", "-z", "--no-show-signature", "--format=%B", "--end-of-options", &range, "--"])?;
+        let args = ["-2", "-z", "--no-show-signature", "--format=%B", "--end-of-options", &range, "--"];
+        let listed = self.ask(UntrustedTree::Log, args)?;
         let messages = listed.split(|byte| *byte == 0).map(|message| text_of(message).trim().to_owned());
         Ok(messages.filter(|message| !message.is_empty()).collect())
     }

@@ -3,9 +3,9 @@
 //! The result depends on commits alone. Attributes of a checkout, and the merge drivers they could choose, play no part: whoever
 //! merges, from wherever, gets the same tree.
 
+use super::class::{Git, Output, UntrustedTree, one_path};
 use super::write::Signature;
-use super::{GitError, Output, Repository, command, named, output};
-use std::process::Command;
+use super::{GitError, Repository, named};
 use tempfile::TempDir;
 use tribunal_core::diff::parse::text_of;
 use tribunal_core::ids::{RepoPath, Sha};
@@ -46,33 +46,28 @@ impl<'a> Merger<'a> {
         Ok(Self { repository, by, aside: Some(aside) })
     }
 
-    fn git(&self) -> Command {
-        let objects = &self.repository.common_dir;
-        let mut asked = command(objects);
-        asked.env("GIT_DIR", objects).env("GIT_IMPLICIT_WORK_TREE", "0").env("GIT_ATTR_NOSYSTEM", "1");
-        asked.args(["-c", "i18n.commitEncoding=UTF-8"]);
-        self.by.commits(&mut asked);
-        self.by.writes(&mut asked);
-        if let Some(aside) = &self.aside {
-            asked.env("GIT_OBJECT_DIRECTORY", aside.path());
-            asked.env("GIT_ALTERNATE_OBJECT_DIRECTORIES", objects.join("objects"));
+    fn git(&self, what: UntrustedTree) -> Git<UntrustedTree> {
+        let asked = self.repository.on_tree(what).setting("i18n.commitEncoding=UTF-8");
+        let asked = self.by.writes(self.by.commits(asked));
+        match &self.aside {
+            None => asked,
+            Some(aside) => asked
+                .env("GIT_OBJECT_DIRECTORY", aside.path())
+                .env("GIT_ALTERNATE_OBJECT_DIRECTORIES", one_path(&self.repository.common_dir.join("objects"))),
         }
-        asked
     }
 
-    fn ask(&self, args: &[&str], input: Option<&[u8]>) -> Result<String, GitError> {
-        let mut asked = self.git();
-        asked.args(args);
-        let answer = output(asked, input)?;
-        let bytes = Repository::checked(args.first().map(std::ffi::OsString::from).as_ref(), answer)?;
-        Ok(String::from_utf8_lossy(&bytes).trim_end().to_owned())
+    fn ask(&self, what: UntrustedTree, args: &[&str], input: Option<&[u8]>) -> Result<String, GitError> {
+        if self.aside.is_none() {
+            self.repository.refuse_links(&["objects"])?;
+        }
+        self.git(what).args(args).run_text(input).map_err(|error| self.repository.explained(error))
     }
 
     /// The tree that two commits give together.
     pub fn tree(&self, ours: &Sha, theirs: &Sha) -> Result<Sha, MergeError> {
-        let mut asked = self.git();
-        asked.args(["merge-tree", "--write-tree", "--no-messages", "--name-only", "-z", ours.as_str(), theirs.as_str()]);
-        merged(output(asked, None)?)
+        let asked = self.git(UntrustedTree::MergeTree).args(["--write-tree", "--no-messages", "--name-only", "-z"]);
+        merged(asked.args([ours.as_str(), theirs.as_str()]).output(None)?)
     }
 
     pub fn merge(&self, ours: &Sha, theirs: &Sha, message: &Outgoing) -> Result<Sha, MergeError> {
@@ -88,7 +83,7 @@ impl<'a> Merger<'a> {
     /// Replays what the head adds on top of the base, one commit after the other, each as its author wrote it.
     pub fn rebase(&self, base: &Sha, head: &Sha) -> Result<Sha, MergeError> {
         let range = format!("{base}..{head}");
-        let listed = self.ask(&["rev-list", "--reverse", "--topo-order", "--no-merges", &range], None)?;
+        let listed = self.ask(UntrustedTree::RevList, &["--reverse", "--topo-order", "--no-merges", &range], None)?;
         let commits: Vec<Sha> = listed.lines().map(Sha::from).collect();
         if commits.len() > MOST_REPLAYED {
             return Err(MergeError::TooMany(commits.len()));
@@ -115,12 +110,10 @@ impl<'a> Merger<'a> {
         if tree == ours && theirs != old {
             return Ok(onto.clone());
         }
-        let mut read = self.git();
-        read.args(["cat-file", "commit", commit.as_str()]);
-        let original = Repository::checked(Some(&"cat-file".into()), output(read, None)?)?;
-        let committer = self.ask(&["var", "GIT_COMMITTER_IDENT"], None)?;
+        let original = self.git(UntrustedTree::CatFile).args(["commit", commit.as_str()]).run(None)?;
+        let committer = self.ask(UntrustedTree::Var, &["GIT_COMMITTER_IDENT"], None)?;
         let copy = rewritten(&original, &tree, onto, &committer);
-        Ok(Sha(self.ask(&["hash-object", "-t", "commit", "-w", "--stdin"], Some(&copy))?))
+        Ok(Sha(self.ask(UntrustedTree::HashObject, &["-t", "commit", "-w", "--stdin"], Some(&copy))?))
     }
 
     /// A merge with a base of our choice. `merge-tree --merge-base` came with git 2.40; two commits that part at a third one say the
@@ -133,19 +126,13 @@ impl<'a> Merger<'a> {
     }
 
     fn tree_of(&self, commit: &Sha) -> Result<Sha, GitError> {
-        Ok(Sha(self.ask(&["rev-parse", "--verify", "--quiet", &format!("{commit}^{{tree}}")], None)?))
+        Ok(Sha(self.ask(UntrustedTree::RevParse, &["--verify", "--quiet", &format!("{commit}^{{tree}}")], None)?))
     }
 
     fn commit(&self, tree: &Sha, parents: &[&Sha], author: &Signature, message: &str) -> Result<Sha, GitError> {
-        let mut asked = self.git();
-        author.writes(&mut asked);
-        asked.args(["commit-tree", tree.as_str()]);
-        for parent in parents {
-            asked.args(["-p", parent.as_str()]);
-        }
-        asked.args(["-F", "-"]);
-        let id = Repository::checked(Some(&"commit-tree".into()), output(asked, Some(message.as_bytes()))?)?;
-        Ok(Sha(String::from_utf8_lossy(&id).trim().to_owned()))
+        let asked = author.writes(self.git(UntrustedTree::CommitTree)).arg(tree.as_str());
+        let asked = parents.iter().fold(asked, |asked, parent| asked.args(["-p", parent.as_str()]));
+        Ok(Sha(asked.args(["-F", "-"]).run_text(Some(message.as_bytes()))?))
     }
 }
 

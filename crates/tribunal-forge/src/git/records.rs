@@ -1,5 +1,6 @@
 //! Files of a commit by the ids of what they hold: what has the same id has not changed, and needs not be read again.
 
+use super::class::UntrustedTree;
 use super::{GitError, Repository};
 use std::collections::{BTreeMap, BTreeSet};
 use tribunal_core::diff::parse::text_of;
@@ -8,13 +9,13 @@ use tribunal_core::ids::{RepoPath, Sha};
 impl Repository {
     /// Every file below these folders, with the id of its content. Links and submodules hold no text and are left out.
     pub fn listed(&self, commit: &Sha, folders: &[String]) -> Result<Vec<(RepoPath, String)>, GitError> {
-        let mut args = vec!["ls-tree", "-r", "-z", "--full-tree", commit.as_str()];
+        let mut args = vec!["-r", "-z", "--full-tree", commit.as_str()];
         let everything = folders.iter().any(|folder| folder == ".");
         if !everything {
             args.push("--");
             args.extend(folders.iter().map(String::as_str));
         }
-        let listed = self.run(args)?;
+        let listed = self.ask(UntrustedTree::LsTree, args)?;
         // `<mode> blob <id>\t<path>`
         let entry = |line: &[u8]| {
             let tab = line.iter().position(|byte| *byte == b'\t')?;

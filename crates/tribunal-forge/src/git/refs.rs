@@ -1,6 +1,7 @@
 //! Names to ids: what is the head, what is the base, what do they have in common.
 
-use super::{GitError, Repository, output};
+use super::class::{NoRepository, PersonsCheckout, UntrustedTree, no_repository};
+use super::{GitError, Repository};
 use tribunal_core::ids::{RepoPath, Sha};
 
 /// A name and the commit that it stands for.
@@ -14,7 +15,7 @@ impl Repository {
     /// The branch that is checked out, or nothing on a detached head.
     pub fn current_branch(&self) -> Option<String> {
         // Not `--short`, which says `heads/x` as soon as there is a tag `x`: the name would change under the branch.
-        let full = self.run_text(["symbolic-ref", "--quiet", "HEAD"]).ok()?;
+        let full = self.ask_text(UntrustedTree::SymbolicRef, ["--quiet", "HEAD"]).ok()?;
         Some(full.strip_prefix("refs/heads/").unwrap_or(&full).to_owned()).filter(|name| !name.is_empty())
     }
 
@@ -33,7 +34,7 @@ impl Repository {
             return Err(unknown());
         }
         let id = self
-            .run_text(["rev-parse", "--verify", "--quiet", "--end-of-options", &format!("{revision}^{{commit}}")])
+            .ask_text(UntrustedTree::RevParse, ["--verify", "--quiet", "--end-of-options", &format!("{revision}^{{commit}}")])
             .map_err(|_| unknown())?;
         // `rev-parse --end-of-options` echoes the marker in some releases of git.
         id.lines().last().filter(|id| id.len() >= 40).map(Sha::from).ok_or_else(unknown)
@@ -57,25 +58,22 @@ impl Repository {
     }
 
     pub fn tree_of(&self, id: &Sha) -> Result<Sha, GitError> {
-        Ok(Sha(self.run_text(["rev-parse", "--verify", "--quiet", &format!("{id}^{{tree}}")])?))
+        Ok(Sha(self.ask_text(UntrustedTree::RevParse, ["--verify", "--quiet", &format!("{id}^{{tree}}")])?))
     }
 
     /// Does git still have this object? (PR-25)
     pub fn has(&self, id: &Sha) -> bool {
-        self.run(["cat-file", "-e", id.as_str()]).is_ok()
+        self.ask(UntrustedTree::CatFile, ["-e", id.as_str()]).is_ok()
     }
 
     pub fn empty_tree(&self) -> Result<Sha, GitError> {
-        let mut asked = self.git();
-        asked.args(["hash-object", "-t", "tree", "--stdin"]);
-        let answer = output(asked, Some(b""))?;
-        Ok(Sha(String::from_utf8_lossy(&Self::checked(Some(&"hash-object".into()), answer)?).trim().to_owned()))
+        Ok(Sha(self.on_tree(UntrustedTree::HashObject).args(["-t", "tree", "--stdin"]).run_text(Some(b""))?))
     }
 
     /// Read from the commit itself: to `rev-list` a commit at the edge of a shallow clone looks like a first one, and everything
     /// in it would look new.
     pub fn first_parent(&self, commit: &Sha) -> Result<Option<Sha>, GitError> {
-        let text = self.run_text(["cat-file", "commit", commit.as_str()])?;
+        let text = self.ask_text(UntrustedTree::CatFile, ["commit", commit.as_str()])?;
         let headers = text.lines().take_while(|line| !line.is_empty());
         match headers.filter_map(|line| line.strip_prefix("parent ")).map(Sha::from).next() {
             Some(parent) if !self.has(&parent) => Err(GitError::NoParent(commit.clone())),
@@ -85,38 +83,51 @@ impl Repository {
 
     /// Who commits here.
     pub fn user_name(&self) -> Option<String> {
-        self.run_text(["config", "--get", "user.name"]).ok().filter(|name| !name.is_empty())
+        self.identity("user.name")
+    }
+
+    /// A value that says who the person is: of this repository, else of the person, whose file may tell folders apart.
+    pub(super) fn identity(&self, key: &str) -> Option<String> {
+        let (section, name) = key.split_once('.')?;
+        let of_repository = || self.view.as_ref()?.settings.get(section, name).map(str::to_owned);
+        let here = self.work_tree.as_deref().unwrap_or(&self.git_dir);
+        let of_person =
+            || no_repository(NoRepository::Config, here).args(["--global", "--includes", "--get", key]).run_text(None);
+        let of_machine = || self.ask_text(UntrustedTree::Config, ["--get", key]);
+        let is_said = |value: &String| !value.trim().is_empty();
+        of_repository().filter(is_said).or_else(|| of_person().ok().filter(is_said)).or_else(|| of_machine().ok().filter(is_said))
     }
 
     /// Where the remotes are, `origin` first, then `upstream`.
     pub fn remote_urls(&self) -> Vec<String> {
-        let listed = self.run_text(["config", "--get-regexp", r"^remote\..*\.url$"]).unwrap_or_default();
-        let mut urls: Vec<(u8, String)> = listed
-            .lines()
-            .filter_map(|line| line.split_once(' '))
-            .map(|(name, url)| match name {
-                "remote.origin.url" => (0, url.to_owned()),
-                "remote.upstream.url" => (1, url.to_owned()),
-                _ => (2, url.to_owned()),
-            })
-            .collect();
+        let Some(view) = &self.view else { return Vec::new() };
+        let rank = |name: &str| match name {
+            "origin" => 0,
+            "upstream" => 1,
+            _ => 2,
+        };
+        let mut urls: Vec<(u8, String)> =
+            view.settings.named("remote", "url").map(|(name, url)| (rank(name), url.to_owned())).collect();
         urls.sort_by_key(|(rank, _)| *rank);
         urls.into_iter().map(|(_, url)| url).collect()
     }
 
     pub fn is_shallow(&self) -> bool {
-        self.run_text(["rev-parse", "--is-shallow-repository"]).is_ok_and(|answer| answer == "true")
+        self.ask_text(UntrustedTree::RevParse, ["--is-shallow-repository"]).is_ok_and(|answer| answer == "true")
     }
 
     pub fn merge_base(&self, base: &Sha, head: &Sha, base_name: &str, head_name: &str) -> Result<Sha, GitError> {
-        self.run_text(["merge-base", base.as_str(), head.as_str()]).ok().filter(|id| !id.is_empty()).map(Sha).ok_or_else(|| {
-            GitError::NoMergeBase { base: base_name.to_owned(), head: head_name.to_owned(), shallow: self.is_shallow() }
+        let found = self.ask_text(UntrustedTree::MergeBase, [base.as_str(), head.as_str()]).ok().filter(|id| !id.is_empty());
+        found.map(Sha).ok_or_else(|| GitError::NoMergeBase {
+            base: base_name.to_owned(),
+            head: head_name.to_owned(),
+            shallow: self.is_shallow(),
         })
     }
 
     /// Where what is checked out left this commit's history; nothing where they have none in common.
     pub fn where_head_left(&self, tip: &Sha) -> Option<Sha> {
-        self.run_text(["merge-base", tip.as_str(), "HEAD"]).ok().filter(|id| !id.is_empty()).map(Sha)
+        self.ask_text(UntrustedTree::MergeBase, [tip.as_str(), "HEAD"]).ok().filter(|id| !id.is_empty()).map(Sha)
     }
 
     /// The full name of the branch that changes are made against. Full names, so that a tag cannot stand in for a branch.
@@ -130,22 +141,23 @@ impl Repository {
         match self.first_branch(&named)? {
             Some(found) => Ok(found),
             None => {
-                let configured = self.run_text(["config", "--get", "init.defaultBranch"]).unwrap_or_default();
+                let configured = self.ask_text(UntrustedTree::Config, ["--get", "init.defaultBranch"]).unwrap_or_default();
                 let found = if configured.is_empty() { None } else { self.first_branch(&[&configured])? };
                 found.ok_or(GitError::NoBase)
             }
         }
     }
 
-    /// What a remote calls its head, `origin` first; else the first of these names, remote branches before local ones.
+    /// What `origin`, else `upstream`, calls its head; else the first of these names, of a remote before local ones. No other
+    /// remote counts: whoever adds a contributor's fork does not mean to be told by it what the base is.
     fn first_branch(&self, names: &[&str]) -> Result<Option<(String, Sha)>, GitError> {
-        let mut patterns = vec!["refs/remotes/*/HEAD".to_owned()];
-        for name in names {
-            patterns.extend([format!("refs/remotes/*/{name}"), format!("refs/heads/{name}")]);
+        let mut args = vec!["--format=%(objectname)%00%(refname)%00%(symref)".to_owned()];
+        for remote in ["origin", "upstream"] {
+            args.push(format!("refs/remotes/{remote}/HEAD"));
+            args.extend(names.iter().map(|name| format!("refs/remotes/{remote}/{name}")));
         }
-        let mut args = vec!["for-each-ref".to_owned(), "--format=%(objectname)%00%(refname)%00%(symref)".to_owned()];
-        args.extend(patterns);
-        let listed = self.run_text(args)?;
+        args.extend(names.iter().map(|name| format!("refs/heads/{name}")));
+        let listed = self.ask_text(UntrustedTree::ForEachRef, args)?;
         let parts = |line: &'_ str| -> Option<(String, String, Sha)> {
             let (id, names) = line.split_once('\0')?;
             let (name, target) = names.split_once('\0')?;
@@ -154,17 +166,22 @@ impl Repository {
         let refs: Vec<(String, String, Sha)> = listed.lines().filter_map(parts).collect();
         let remote = |name: &str| name.strip_prefix("refs/remotes/").and_then(|rest| rest.split('/').next()).map(str::to_owned);
         // A remote's head that names a branch which was never fetched is not listed at all.
-        let mut heads: Vec<_> = refs.iter().filter(|(_, target, _)| !target.is_empty()).collect();
-        // `origin` first, then `upstream`, then whatever there is.
-        let rank = |name: &str| {
-            (remote(name).as_deref() != Some("origin"), remote(name).as_deref() != Some("upstream"), name.to_owned())
+        let is_remote_head = |name: &str, target: &str| {
+            let own = remote(name).map(|remote| format!("refs/remotes/{remote}/"));
+            own.is_some_and(|own| target.starts_with(&own) && name == format!("{own}HEAD"))
         };
+        let mut heads: Vec<_> = refs.iter().filter(|(name, target, _)| is_remote_head(name, target)).collect();
+        let rank = |name: &str| (remote(name).as_deref() != Some("origin"), name.to_owned());
         heads.sort_by_key(|(name, ..)| rank(name));
         if let Some((_, target, id)) = heads.first() {
             return Ok(Some((target.clone(), id.clone())));
         }
         for name in names {
-            let mut found: Vec<_> = refs.iter().filter(|(full, ..)| full.ends_with(&format!("/{name}"))).collect();
+            let is_it = |full: &str| {
+                let in_remote = |remote: &str| full == format!("refs/remotes/{remote}/{name}");
+                full == format!("refs/heads/{name}") || in_remote("origin") || in_remote("upstream")
+            };
+            let mut found: Vec<_> = refs.iter().filter(|(full, ..)| is_it(full)).collect();
             found.sort_by_key(|(full, ..)| (full.starts_with("refs/heads/"), rank(full)));
             if let Some((full, _, id)) = found.first() {
                 return Ok(Some((full.clone(), id.clone())));
@@ -175,7 +192,15 @@ impl Repository {
 
     /// A file as it stands in a commit or tree, or nothing if it is not there.
     pub fn file_at(&self, id: &Sha, path: &str) -> Option<Vec<u8>> {
-        self.run(["cat-file", "blob", &format!("{id}:{path}")]).ok()
+        let read = || self.ask(UntrustedTree::CatFile, ["blob", &format!("{id}:{path}")]).ok();
+        if self.remote.is_none() {
+            return read();
+        }
+        read().or_else(|| {
+            let blob = self.ask_text(UntrustedTree::RevParse, ["--verify", "--quiet", &format!("{id}:{path}")]).ok()?;
+            self.bring([blob].into()).ok()?;
+            read()
+        })
     }
 
     /// Is there a file of this name in a commit or tree?
@@ -185,9 +210,9 @@ impl Repository {
 
     /// Those of these files and folders' contents that a commit or tree holds.
     pub fn files_among(&self, id: &Sha, paths: &[&str]) -> Vec<RepoPath> {
-        let mut args = vec!["ls-tree", "-r", "-z", "--name-only", "--full-tree", id.as_str(), "--"];
+        let mut args = vec!["-r", "-z", "--name-only", "--full-tree", id.as_str(), "--"];
         args.extend(paths);
-        let listed = self.run(args).unwrap_or_default();
+        let listed = self.ask(UntrustedTree::LsTree, args).unwrap_or_default();
         listed
             .split(|byte| *byte == 0)
             .filter(|path| !path.is_empty())
@@ -197,14 +222,14 @@ impl Repository {
 
     /// Every path of the index: what git tracks in the work tree.
     pub fn index_paths(&self) -> Result<Vec<RepoPath>, GitError> {
-        let listed = self.run(["ls-files", "-z", "--cached"])?;
+        let listed = self.in_checkout(PersonsCheckout::LsFiles)?.args(["-z", "--cached"]).run(None)?;
         let paths = listed.split(|byte| *byte == 0).filter(|path| !path.is_empty());
         Ok(paths.map(|path| RepoPath(tribunal_core::diff::parse::text_of(path))).collect())
     }
 
     /// Every path of a tree; used to tell whether a repository has tests at all.
     pub fn all_paths(&self, id: &Sha) -> Result<Vec<RepoPath>, GitError> {
-        let listed = self.run(["ls-tree", "-r", "-z", "--name-only", id.as_str()])?;
+        let listed = self.ask(UntrustedTree::LsTree, ["-r", "-z", "--name-only", id.as_str()])?;
         Ok(listed
             .split(|byte| *byte == 0)
             .filter(|path| !path.is_empty())

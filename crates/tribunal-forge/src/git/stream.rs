@@ -1,9 +1,10 @@
 //! Output of git that is read as it comes, so that memory follows what is kept and not what git writes.
 
+use super::class::{Git, UntrustedTree, os_path};
 use super::{GitError, Repository};
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read, Write as _};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStdin, Stdio};
 use std::thread::JoinHandle;
 
 /// What git says when it fails is cut here.
@@ -19,7 +20,8 @@ pub(super) struct Running {
 }
 
 impl Running {
-    pub fn start(mut command: Command, name: &'static str, input: Option<Vec<u8>>) -> Result<Self, GitError> {
+    pub fn start(asked: Git<UntrustedTree>, name: &'static str, input: Option<Vec<u8>>) -> Result<Self, GitError> {
+        let mut command = asked.assembled();
         let stdin = if input.is_some() { Stdio::piped() } else { Stdio::null() };
         command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(unreadable)?;
@@ -89,11 +91,11 @@ impl Room {
 
 /// Reads a diff and hands it on file by file. Lines of a hunk begin with a sign, so a line that begins like a header is one.
 pub(super) fn each_file_diff(
-    command: Command,
+    asked: Git<UntrustedTree>,
     room: &mut Room,
     mut keep: impl FnMut(Piece) -> Result<(), GitError>,
 ) -> Result<(), GitError> {
-    let mut git = Running::start(command, "diff-tree", None)?;
+    let mut git = Running::start(asked, "diff-tree", None)?;
     let (mut piece, mut lines, mut dropped) = (Vec::new(), 0_u64, false);
     let mut finish = |piece: &mut Vec<u8>, lines: &mut u64, dropped: &mut bool, room: &mut Room| {
         let whole = std::mem::take(piece);
@@ -169,9 +171,9 @@ impl Repository {
         if names.is_empty() {
             return Ok(());
         }
+        self.bring_named(names)?;
         let input: String = names.iter().map(|name| format!("{name}\n")).collect();
-        let mut asked = self.git();
-        asked.args(["cat-file", "--batch"]);
+        let asked = self.on_tree(UntrustedTree::CatFile).arg("--batch");
         let mut git = Running::start(asked, "cat-file", Some(input.into_bytes()))?;
         let hollow = |what: &str| GitError::Hollow(format!("cat-file {what}"));
         for index in 0..names.len() {
@@ -196,6 +198,28 @@ impl Repository {
             }
         }
         git.finish()
+    }
+
+    /// Brings blobs that a clone does not have, by their ids or as `<commit>:<path>`.
+    fn bring_named(&self, names: &[String]) -> Result<(), GitError> {
+        if self.remote.is_none() {
+            return Ok(());
+        }
+        let mut ids: BTreeSet<String> = names.iter().filter(|name| !name.contains(':')).cloned().collect();
+        let commits: BTreeSet<&str> = names.iter().filter_map(|name| Some(name.split_once(':')?.0)).collect();
+        for commit in commits {
+            let listed = self.ask(UntrustedTree::LsTree, ["-r", "-z", "--full-tree", commit])?;
+            // `<mode> blob <id>\t<path>`
+            for line in listed.split(|byte| *byte == 0) {
+                let Some(tab) = line.iter().position(|byte| *byte == b'\t') else { continue };
+                let name = format!("{commit}:{}", os_path(&line[tab + 1..]).display());
+                let words = String::from_utf8_lossy(&line[..tab]).into_owned();
+                if names.contains(&name) {
+                    ids.extend(words.split(' ').nth(2).map(str::to_owned));
+                }
+            }
+        }
+        self.bring(ids)
     }
 
     /// The same for ids.

@@ -1,6 +1,7 @@
 //! Work trees that have a branch checked out which is about to move. Uncommitted work is never touched: where there is any, the
 //! branch does not move.
 
+use super::class::{PersonsCheckout, UntrustedTree, os_path};
 use super::write::MoveError;
 use super::{GitError, Repository};
 use std::path::{Path, PathBuf};
@@ -24,37 +25,39 @@ const UNDER_WAY: [(&str, &str); 5] = [
 
 impl Repository {
     pub(super) fn standing_on(&self, branch: &str) -> Result<Vec<Standing>, MoveError> {
-        let listed = self.run(["worktree", "list", "--porcelain", "-z"])?;
-        let full = format!("branch refs/heads/{branch}").into_bytes();
         let mut standing = Vec::new();
-        for entry in entries(&listed) {
-            let Some(path) = entry.first().and_then(|line| line.strip_prefix(b"worktree ")) else { continue };
-            let path = os_path(path);
-            // A bare repository has a head and no files; a work tree whose folder is gone has none either.
-            let has_files = !entry.contains(&b"bare".as_slice()) && path.is_dir();
-            if !has_files || !entry.contains(&full.as_slice()) {
-                continue;
-            }
-            let repository = Repository::discover(&path)?;
-            if repository.work_tree.is_some() {
+        for path in self.work_trees()? {
+            let repository = match Repository::discover(&path) {
+                // A folder that a hostile or stale list names belongs to another repository, or to none.
+                Err(GitError::Redirected(_) | GitError::NotARepository(_)) => continue,
+                found => found?,
+            };
+            let is_ours = repository.common_dir == self.common_dir;
+            if is_ours && repository.work_tree.is_some() && repository.current_branch().as_deref() == Some(branch) {
                 standing.push(Standing { path, repository });
             }
         }
         Ok(standing)
     }
-}
 
-/// Blocks of lines, each line ended by a NUL and each block by an empty line.
-fn entries(listed: &[u8]) -> Vec<Vec<&[u8]>> {
-    let mut entries = vec![Vec::new()];
-    for line in listed.split(|byte| *byte == 0) {
-        match (line.is_empty(), entries.last_mut()) {
-            (true, _) => entries.push(Vec::new()),
-            (false, Some(entry)) => entry.push(line),
-            (false, None) => {}
+    /// Folders with files of this repository: the main one, and those that are linked to it. Read from the git directory itself: git
+    /// would look for them around the configuration that it is shown.
+    fn work_trees(&self) -> Result<Vec<PathBuf>, GitError> {
+        let mut found: Vec<PathBuf> = self.work_tree.iter().cloned().collect();
+        let is_main = self.common_dir.file_name().is_some_and(|name| name == ".git");
+        found.extend(self.common_dir.parent().filter(|_| is_main).map(Path::to_path_buf));
+        for entry in std::fs::read_dir(self.common_dir.join("worktrees")).into_iter().flatten().flatten() {
+            let Ok(text) = std::fs::read(entry.path().join("gitdir")) else { continue };
+            let link = entry.path().join(os_path(text.trim_ascii_end()));
+            found.extend(link.parent().map(Path::to_path_buf));
         }
+        // A work tree whose folder is gone, or whose way back is gone, has no files.
+        found.retain(|folder| folder.join(".git").exists());
+        let mut found: Vec<PathBuf> = found.iter().filter_map(|folder| folder.canonicalize().ok()).collect();
+        found.sort();
+        found.dedup();
+        Ok(found)
     }
-    entries
 }
 
 impl Standing {
@@ -69,9 +72,9 @@ impl Standing {
             return Ok(());
         }
         // What only looks touched (another time stamp) is not dirty; an answer of "needs update" is read from the status.
-        let _ = self.repository.run(["update-index", "-q", "--refresh"]);
-        let status = self.repository.run(["status", "--porcelain", "-z", "--no-renames", "--untracked-files=no"])?;
-        let paths = paths(&status, 3);
+        let _ = self.files(PersonsCheckout::UpdateIndex, &["-q", "--refresh"]);
+        let compare = ["--name-only", "-z", "--no-renames", "--ignore-submodules=dirty", "--no-ext-diff", "HEAD"];
+        let paths = paths(&self.files(PersonsCheckout::DiffIndex, &compare)?);
         if !paths.is_empty() {
             return Err(MoveError::Dirty { work_tree: self.path.clone(), paths });
         }
@@ -81,16 +84,21 @@ impl Standing {
 
     /// A move that was killed after the files were written and before the branch moved left exactly this.
     fn is_there_already(&self, new: &Sha) -> bool {
-        let is_clean = self.repository.run(["diff-files", "--quiet", "--no-ext-diff"]).is_ok();
-        let same = self.repository.run(["diff-index", "--cached", "--quiet", "--no-ext-diff", new.as_str()]).is_ok();
+        let unchanged = ["--quiet", "--no-ext-diff", "--ignore-submodules=dirty"];
+        let is_clean = self.files(PersonsCheckout::DiffFiles, &unchanged).is_ok();
+        let same = self.files(PersonsCheckout::DiffIndex, &["--cached", "--quiet", "--no-ext-diff", new.as_str()]).is_ok();
         is_clean && same
+    }
+
+    fn files(&self, what: PersonsCheckout, args: &[&str]) -> Result<Vec<u8>, GitError> {
+        self.repository.in_checkout(what)?.args(args).run(None)
     }
 
     /// Files that the move would write and that are there without git knowing them, ignored ones too: git itself takes those for
     /// worthless.
     fn in_the_way(&self, old: &Sha, new: &Sha) -> Result<Vec<RepoPath>, GitError> {
-        let args = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", "--diff-filter=A", old.as_str(), new.as_str()];
-        let added = self.repository.run(args)?;
+        let args = ["-r", "-z", "--name-only", "--no-renames", "--diff-filter=A", old.as_str(), new.as_str()];
+        let added = self.repository.ask(UntrustedTree::DiffTree, args)?;
         let mut found = Vec::new();
         for path in added.split(|byte| *byte == 0).filter(|path| !path.is_empty()) {
             if let Some(there) = self.foreign(&os_path(path), old) {
@@ -111,7 +119,7 @@ impl Standing {
             found.is_ok_and(|found| !found.is_dir() || *step == path)
         })?;
         let name = there.to_string_lossy().into_owned();
-        let is_known = self.repository.run(["cat-file", "-e", &format!("{old}:{name}")]).is_ok();
+        let is_known = self.repository.ask(UntrustedTree::CatFile, ["-e", &format!("{old}:{name}")]).is_ok();
         (!is_known).then_some(name)
     }
 
@@ -119,24 +127,12 @@ impl Standing {
         if self.is_there_already(new) {
             return Ok(());
         }
-        self.repository.run(["read-tree", "-m", "-u", old.as_str(), new.as_str()])?;
+        self.files(PersonsCheckout::ReadTree, &["-m", "-u", old.as_str(), new.as_str()])?;
         Ok(())
     }
 }
 
-/// Paths of a NUL-separated list, each behind a prefix of this length.
-fn paths(listed: &[u8], prefix: usize) -> Vec<RepoPath> {
-    let entries = listed.split(|byte| *byte == 0).filter_map(|entry| entry.get(prefix..)).filter(|path| !path.is_empty());
-    entries.map(|path| RepoPath(text_of(path))).collect()
-}
-
-#[cfg(unix)]
-fn os_path(bytes: &[u8]) -> PathBuf {
-    use std::os::unix::ffi::OsStrExt as _;
-    PathBuf::from(std::ffi::OsStr::from_bytes(bytes))
-}
-
-#[cfg(not(unix))]
-fn os_path(bytes: &[u8]) -> PathBuf {
-    PathBuf::from(String::from_utf8_lossy(bytes).into_owned())
+/// Paths of a NUL-separated list.
+fn paths(listed: &[u8]) -> Vec<RepoPath> {
+    listed.split(|byte| *byte == 0).filter(|path| !path.is_empty()).map(|path| RepoPath(text_of(path))).collect()
 }

@@ -3,11 +3,11 @@
 //! A branch moves only from where it was seen to where it shall be: git compares and swaps, and whoever was late learns it. Hooks
 //! stay off, as everywhere.
 
+use super::class::{Class, Git, UntrustedTree};
 use super::work_tree::Standing;
-use super::{GitError, Repository, output};
+use super::{GitError, Repository};
 use std::fs::File;
 use std::path::PathBuf;
-use std::process::Command;
 use tribunal_core::ids::{RepoPath, Sha};
 
 /// A name as commits carry it.
@@ -18,12 +18,12 @@ pub struct Signature {
 }
 
 impl Signature {
-    pub(super) fn commits(&self, command: &mut Command) {
-        command.env("GIT_COMMITTER_NAME", &self.name).env("GIT_COMMITTER_EMAIL", &self.email);
+    pub(super) fn commits<C: Class>(&self, git: Git<C>) -> Git<C> {
+        git.env("GIT_COMMITTER_NAME", &self.name).env("GIT_COMMITTER_EMAIL", &self.email)
     }
 
-    pub(super) fn writes(&self, command: &mut Command) {
-        command.env("GIT_AUTHOR_NAME", &self.name).env("GIT_AUTHOR_EMAIL", &self.email);
+    pub(super) fn writes<C: Class>(&self, git: Git<C>) -> Git<C> {
+        git.env("GIT_AUTHOR_NAME", &self.name).env("GIT_AUTHOR_EMAIL", &self.email)
     }
 }
 
@@ -47,7 +47,7 @@ impl Repository {
     pub fn signature(&self) -> Option<Signature> {
         let ask = |variable: &str, key: &str| {
             let given = std::env::var(variable).ok().filter(|value| !value.trim().is_empty());
-            given.or_else(|| self.run_text(["config", "--get", key]).ok()).filter(|value| !value.trim().is_empty())
+            given.or_else(|| self.identity(key))
         };
         let email = ask("GIT_AUTHOR_EMAIL", "user.email")?.trim().to_owned();
         let local_part = email.split('@').next().unwrap_or(&email).to_owned();
@@ -59,6 +59,9 @@ impl Repository {
     pub fn move_branch(&self, branch: &str, old: &Sha, new: &Sha, by: &Signature, why: &str) -> Result<(), MoveError> {
         // Files are moved by one process at a time; the lock goes when its holder does, however that ends.
         let _turn = self.turn()?;
+        // A log that is a link would have lines appended to whatever it leads to.
+        let full = format!("refs/heads/{branch}");
+        self.refuse_links(&[&full, &format!("logs/{full}"), "logs/HEAD", "objects", "packed-refs"])?;
         if self.branch_tip(branch).as_ref() != Some(old) {
             return Err(MoveError::Moved(branch.to_owned()));
         }
@@ -74,10 +77,8 @@ impl Repository {
             }
             updated.push(standing);
         }
-        let mut asked = self.git();
-        by.commits(&mut asked);
-        asked.args(["update-ref", "-m", why, &format!("refs/heads/{branch}"), new.as_str(), old.as_str()]);
-        let answer = output(asked, None)?;
+        let asked = by.commits(self.on_tree(UntrustedTree::UpdateRef)).args(["-m", why]);
+        let answer = asked.args([&format!("refs/heads/{branch}"), new.as_str(), old.as_str()]).output(None)?;
         if answer.success {
             return Ok(());
         }

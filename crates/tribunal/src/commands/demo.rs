@@ -141,33 +141,9 @@ fn write(
 }
 
 fn git(top: &Path, args: &[&str]) -> Result<(), Situation> {
-    let mut command = Command::new("git");
-    command.env_clear();
-    for name in ["PATH", "SYSTEMROOT"] {
-        if let Some(value) = std::env::var_os(name) {
-            command.env(name, value);
-        }
-    }
-    command.env("HOME", top).env("GIT_CONFIG_NOSYSTEM", "1").arg("-C").arg(top);
-    command
-        .args([
-            "-c",
-            "user.name=Demo",
-            "-c",
-            "user.email=demo@example.com",
-            "-c",
-            "commit.gpgSign=false",
-            "-c",
-            "core.hooksPath=/dev/null",
-        ])
-        .args(args);
-    match command.output() {
-        Ok(output) if output.status.success() => Ok(()),
-        Ok(output) => Err(Situation::new(
-            "demo-failed",
-            exit::INCOMPLETE,
-            format!("git {}: {}", args[0], String::from_utf8_lossy(&output.stderr).trim()),
-        )),
-        Err(error) => Err(Situation::new("no-git", exit::USAGE, format!("git cannot be run: {error}"))),
-    }
+    use tribunal_forge::git::{GitError, git_in_demo};
+    git_in_demo(top, args).map_err(|error| match error {
+        GitError::Failed { .. } => Situation::new("demo-failed", exit::INCOMPLETE, error.to_string()),
+        other => other.into(),
+    })
 }

@@ -5,7 +5,6 @@ mod forge;
 use crate::situation::{Situation, exit};
 use crate::terminal::out;
 use crate::workspace::{self, Setup};
-use std::process::Command;
 use tribunal_agent::rules::load;
 use tribunal_core::findings::role::{Role, RoleInput};
 use tribunal_core::policy::agents::{AgentConfig, Cli, Means};
@@ -53,10 +52,10 @@ pub async fn run() -> Result<u8, Situation> {
 
 /// A finding never ends the examination: what else is missing is worth knowing at once.
 async fn examine() -> Vec<Line> {
-    let Ok(git) = Command::new("git").arg("--version").output() else {
+    let Ok(git) = tribunal_forge::git::git_version() else {
         return vec![bad("git is not on the PATH; nothing works without it")];
     };
-    let mut lines = vec![good(String::from_utf8_lossy(&git.stdout).trim())];
+    let mut lines = vec![good(git)];
     let repository = match workspace::discover_optional() {
         Ok(Some(repository)) => {
             lines.extend(of_repository(&repository));
@@ -100,7 +99,7 @@ fn of_repository(repository: &Repository) -> Vec<Line> {
         lines.push(note("this clone is shallow; if base and head do not meet, run `git fetch --unshallow`"));
     }
     let folder = repository.tribunal_dir();
-    let writable = std::fs::create_dir_all(&folder).and_then(|()| tempfile::tempfile_in(&folder)).is_ok();
+    let writable = workspace::make_own_folder(&folder).is_ok() && tempfile::tempfile_in(&folder).is_ok();
     lines.push(if writable {
         good(format!("the ledger lives in {}", folder.display()))
     } else {

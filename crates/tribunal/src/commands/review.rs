@@ -54,6 +54,10 @@ async fn begin(args: &ReviewArgs, repository: Option<Arc<Repository>>, quiet: bo
         (Some(folder), Some(repository)) => Some(Arc::new(repository.with_snapshots_in(folder.path()))),
         (_, repository) => repository,
     };
+    if let (None, Some(repository)) = (&aside, &repository) {
+        // Snapshots go into it before the ledger is opened.
+        workspace::make_own_folder(&repository.tribunal_dir())?;
+    }
     let mut setup = workspace::set_up(repository.as_deref(), flag_layer(args)?)?;
     if let Some(agent) = &args.agent {
         setup.play_all(agent)?;
@@ -237,6 +241,7 @@ fn request(args: &ReviewArgs, setup: &Setup, chosen: &target::Chosen) -> Result<
         rules_hash: setup.rules_hash.clone(),
         committed_only: args.committed,
         left_out: chosen.left_out.clone(),
+        included: chosen.included.clone(),
         notices: setup.notices.iter().chain(&chosen.notices).cloned().chain(unconfined(setup)).collect(),
         pull: None,
         nonce: nonce(),

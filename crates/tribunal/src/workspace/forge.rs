@@ -173,7 +173,7 @@ async fn kind_of(project: &Project, hint: Option<Hint>, config: &ForgeConfig) ->
     }
     let kind = detect(&project.origin).await?;
     // A cache that cannot be written costs a request each time, nothing else.
-    let _ = file.parent().map(std::fs::create_dir_all);
+    let _ = file.parent().map(tribunal_store::folder::make_private);
     let _ = serde_json::to_vec(&kind).map(|bytes| std::fs::write(&file, bytes));
     Ok(kind)
 }

@@ -2,10 +2,13 @@
 
 use crate::cli::ReviewArgs;
 use crate::situation::{Situation, exit};
+use std::collections::BTreeSet;
 use std::io::Read as _;
+use std::path::{Component, Path, PathBuf};
 use tribunal_core::findings::key::sha256_hex;
-use tribunal_core::ids::Sha;
+use tribunal_core::ids::{RepoPath, Sha};
 use tribunal_core::plan::files::LeftOut;
+use tribunal_core::plan::untracked::{UntrackedRules, notices as withheld_notices};
 use tribunal_core::procedure::review::{Request, Target};
 use tribunal_forge::git::{GitError, Repository};
 
@@ -17,6 +20,8 @@ pub struct Chosen {
     pub patch: Option<Vec<u8>>,
     /// Untracked files that were too large to take in.
     pub left_out: Vec<LeftOut>,
+    /// Untracked files that the person named.
+    pub included: BTreeSet<RepoPath>,
     /// What a reader should know of how the names were understood.
     pub notices: Vec<String>,
 }
@@ -54,7 +59,14 @@ pub fn choose(
 }
 
 fn chosen(base: Sha, head: Sha, subject: String, case_id: String) -> Chosen {
-    Chosen { target: Target::Trees { base, head, subject }, case_id, patch: None, left_out: Vec::new(), notices: Vec::new() }
+    Chosen {
+        target: Target::Trees { base, head, subject },
+        case_id,
+        patch: None,
+        left_out: Vec::new(),
+        included: BTreeSet::new(),
+        notices: Vec::new(),
+    }
 }
 
 /// Resolves a name that a person typed or configured; of two things with that name, the branch is taken and said to be.
@@ -92,6 +104,7 @@ fn patch(args: &ReviewArgs) -> Result<Chosen, Situation> {
         case_id: format!("patch:{digest}"),
         patch: Some(bytes),
         left_out: Vec::new(),
+        included: BTreeSet::new(),
         notices: Vec::new(),
     })
 }
@@ -153,18 +166,43 @@ fn branch(
     };
     let base = repository.merge_base(&base_tip, &head, &base_name, &label)?;
     let mut left_out = Vec::new();
+    let included = included(&args.include_untracked, repository.work_tree.as_deref())?;
     let mut subject = format!("{label} against {base_name}");
     let mut reviewed = head.clone();
     if !args.committed && repository.work_tree.is_some() {
-        let snapshot = repository.snapshot_work_tree(max_bytes)?;
+        let rules = UntrackedRules { max_bytes, included: included.clone() };
+        let snapshot = repository.snapshot_work_tree(Some(&base), &rules)?;
         left_out = snapshot.left_out;
+        notices.extend(withheld_notices(&snapshot.withheld));
         if snapshot.tree != repository.tree_of(&head)? {
             reviewed = snapshot.tree;
             subject = format!("{label} with uncommitted work against {base_name}");
         }
     }
     let case_id = format!("branch:{}", name.unwrap_or_else(|| format!("detached:{head}")));
-    Ok(Chosen { left_out, notices, ..chosen(base, reviewed, subject, case_id) })
+    Ok(Chosen { left_out, included, notices, ..chosen(base, reviewed, subject, case_id) })
+}
+
+/// Paths as typed in the current folder, seen from the top of the work tree.
+fn included(given: &[PathBuf], top: Option<&Path>) -> Result<BTreeSet<RepoPath>, Situation> {
+    let here = std::env::current_dir().and_then(std::fs::canonicalize).unwrap_or_default();
+    let inside = |path: &PathBuf| {
+        let mut whole = PathBuf::new();
+        for part in here.join(path).components() {
+            match part {
+                Component::ParentDir => drop(whole.pop()),
+                Component::CurDir => {}
+                other => whole.push(other),
+            }
+        }
+        let found = std::fs::symlink_metadata(&whole).is_ok();
+        let name = top.and_then(|top| whole.strip_prefix(top).ok()).filter(|name| found && !name.as_os_str().is_empty());
+        name.map(|name| RepoPath(name.to_string_lossy().into_owned())).ok_or_else(|| {
+            let text = format!("--include-untracked names {}, which is no file of this work tree", path.display());
+            Situation::new("unknown-file", exit::USAGE, text).help("`git status` lists the untracked files")
+        })
+    };
+    given.iter().map(inside).collect()
 }
 
 /// A stored run speaks of what it began with. If that is no longer what is there, its result is none for the present head
@@ -189,7 +227,14 @@ fn present(request: &Request, case_id: &str, repository: &Repository) -> Result<
     let (kind, name) = case_id.split_once(':').unwrap_or((case_id, ""));
     match kind {
         "branch" if request.committed_only || repository.work_tree.is_none() => Ok(Some(repository.head()?)),
-        "branch" => Ok(Some(repository.snapshot_work_tree(request.policy.max_bytes)?.tree)),
+        "branch" => {
+            let rules = UntrackedRules { max_bytes: request.policy.max_bytes, included: request.included.clone() };
+            let base = match &request.target {
+                Target::Trees { base, .. } => Some(base),
+                Target::Patch { .. } => None,
+            };
+            Ok(Some(repository.snapshot_work_tree(base, &rules)?.tree))
+        }
         "staged" => Ok(Some(staged_tree(repository)?)),
         "range" => Ok(Some(match between(repository, name)?.target {
             Target::Trees { head, .. } | Target::Patch { digest: head, .. } => head,

@@ -131,15 +131,15 @@ fn no_hook_runs() {
     assert!(!trace.exists(), "{}", std::fs::read_to_string(trace).unwrap());
 }
 
+/// Issue 16, point 9: what something else wrote into the ledger is no record of ours.
 #[test]
-fn a_record_of_a_later_release_is_left_alone() {
+fn an_edited_record_is_refused() {
     let sandbox = opened();
     let ledger = sandbox.path().join(".git/tribunal/ledger.db");
-    // Not JSON that this release could read: as if a newer one had written it.
     let python = format!(
         "import sqlite3; c = sqlite3.connect('{}'); c.execute(\"update desk set body = replace(body, '\\\"model\\\":1', '\\\"model\\\":99')\"); c.commit()",
         ledger.display()
     );
     assert!(std::process::Command::new("python3").arg("-c").arg(python).status().unwrap().success());
-    pr(&sandbox, &["comment", "1", "x"]).ends_with(3).says("desk-unreadable").says("newer");
+    pr(&sandbox, &["comment", "1", "x"]).ends_with(3).says("ledger-changed").says("sets it aside");
 }

@@ -25,6 +25,7 @@ pub fn request() -> Request {
         rules_hash: "r".into(),
         committed_only: false,
         left_out: Vec::new(),
+        included: Default::default(),
         notices: Vec::new(),
         pull: None,
         nonce: "n".into(),

@@ -238,6 +238,7 @@ fn chosen(at_hand: &AtHand) -> Chosen {
         case_id: place.case_id(),
         patch: None,
         left_out: Vec::new(),
+        included: Default::default(),
         notices: Vec::new(),
     }
 }

@@ -235,7 +235,8 @@ impl Plain {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_loop_that_is_killed() {
     const KILLS: usize = 20;
-    let ledger = |plain: &Plain| plain.repository().join(".git/tribunal/ledger.db");
+    let ledger = |plain: &Plain| plain.repository().join(".git/tribunal");
+    let state = |plain: &Plain| plain.repository().with_file_name("home").join(".local/state/tribunal");
     let plain = Plain::with_fleet();
     let begun = Instant::now();
     let report = Said::of(plain.start_loop(false).wait_with_output().unwrap()).ended(1).json();
@@ -244,10 +245,10 @@ async fn a_loop_that_is_killed() {
     assert_eq!(undisturbed["reported"]["end"], json!(["iteration_budget", "max-iterations-reached", 1]), "{undisturbed:#}");
     plain.assert_swept();
 
-    let mut killing = Killing::new(lasts, steps(&ledger(&plain), &report).await);
+    let mut killing = Killing::new(lasts, steps(&ledger(&plain), &state(&plain), &report).await);
     while killing.count() < KILLS {
         let plain = Plain::with_fleet();
-        let victim = Victim { start: &|resumes| plain.start_loop(resumes), ledger: ledger(&plain) };
+        let victim = Victim { start: &|resumes| plain.start_loop(resumes), ledger: ledger(&plain), state: state(&plain) };
         let said = killing.drive(&victim, KILLS).await;
         assert!(said.json()["exit_code"] == said.code || said.code == -1, "{said:?}");
         assert_eq!(plain.end(&said.json()), undisturbed, "killed at {:#?}", killing.stages);

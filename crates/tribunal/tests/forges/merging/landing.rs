@@ -17,7 +17,7 @@ use tribunal_core::pull::talk::NewIssue;
 use tribunal_engine::effects::on_forge::OnForge;
 use tribunal_engine::merging::{Look, MergeEnd, Merging, UpdateEnd};
 use tribunal_forge::git::Repository;
-use tribunal_store::Ledger;
+use tribunal_store::{Ledger, SealKey};
 
 fn policy() -> MergePolicy {
     MergePolicy { when: When::Approved, verified_by: VerifiedBy::Rules, ..MergePolicy::default() }
@@ -39,7 +39,7 @@ async fn merging(town: &Town, of: &Opened) -> (Merging, TempDir) {
         kind: town.stage.kind(),
         project,
         repository: Arc::new(Repository::clone_of(&folder.path().join("clone.git"), &source).unwrap()),
-        ledger: Arc::new(Ledger::open(&folder.path().join("ledger.db")).await.unwrap()),
+        ledger: Arc::new(Ledger::open(&folder.path().join("ledger.db"), SealKey::new(&[7; 32], "landing", None)).await.unwrap()),
         bots: Default::default(),
     };
     (merging, folder)

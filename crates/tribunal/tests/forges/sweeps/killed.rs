@@ -135,7 +135,7 @@ impl Squadron {
 pub async fn a_loop_that_is_killed(town: &Town) {
     let most = if town.stage.kind() == ForgeKind::Gitea { 50 } else { 8 };
     configure(town, PLAIN).await;
-    let ledger = town.machine.folder().join(".local/state/tribunal/ledger.db");
+    let ledger = town.machine.folder().join(".local/state/tribunal");
     let fleet = Squadron::new(town).await;
     let begun = Instant::now();
     let child = fleet.start(town, false);
@@ -145,11 +145,11 @@ pub async fn a_loop_that_is_killed(town: &Town) {
     assert_eq!(undisturbed["reported"]["end"], json!(["iteration_budget", "max-iterations-reached", 1]), "{undisturbed:#}");
     assert_eq!(undisturbed["trunk"][0].as_array().unwrap().len(), 3, "{undisturbed:#}");
 
-    let mut killing = Killing::new(lasts, steps(&ledger, &said.json()).await);
+    let mut killing = Killing::new(lasts, steps(&ledger, &ledger, &said.json()).await);
     let mut loops = 0;
     while killing.count() < most {
         let fleet = Squadron::new(town).await;
-        let victim = Victim { start: &|resumes| fleet.start(town, resumes), ledger: ledger.clone() };
+        let victim = Victim { start: &|resumes| fleet.start(town, resumes), ledger: ledger.clone(), state: ledger.clone() };
         let said = killing.drive(&victim, most).await;
         loops += 1;
         let report = said.json();

@@ -12,12 +12,15 @@ use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::time::{Duration, Instant};
 use tribunal_store::Ledger;
+use tribunal_store::folder::OwnFolder;
 
 /// A loop that can be begun and gone on with.
 pub struct Victim<'a> {
     /// With `--resume`, or without.
     pub start: &'a (dyn Fn(bool) -> Child + Sync),
+    /// The folder of the ledger, and the folder with the key that it is sealed with.
     pub ledger: PathBuf,
+    pub state: PathBuf,
 }
 
 pub struct Killing {
@@ -107,7 +110,8 @@ impl Killing {
 impl Place {
     /// Nothing where no loop was under way.
     async fn of(victim: &Victim<'_>) -> Option<Place> {
-        let ledger = Ledger::open_existing(&victim.ledger).await.unwrap()?;
+        let own = OwnFolder::existing(&victim.ledger, &victim.state).unwrap()?;
+        let ledger = Ledger::open_existing(&own.ledger(), own.key()).await.unwrap()?;
         let row = ledger.unsettled("sweep", None).await.unwrap()?;
         let state: Value = serde_json::from_str(&row.state).unwrap();
         Some(Place { stage: stage(&state), steps: row.seq })
@@ -129,7 +133,8 @@ fn stage(state: &Value) -> String {
 }
 
 /// The steps of a loop that has come to its end.
-pub async fn steps(ledger: &Path, report: &Value) -> i64 {
+pub async fn steps(ledger: &Path, state: &Path, report: &Value) -> i64 {
     let run = report["run"].as_str().unwrap();
-    Ledger::open(ledger).await.unwrap().run(run).await.unwrap().unwrap().seq
+    let own = OwnFolder::existing(ledger, state).unwrap().unwrap();
+    Ledger::open(&own.ledger(), own.key()).await.unwrap().run(run).await.unwrap().unwrap().seq
 }

@@ -1,0 +1,406 @@
+//! Every git command that Tribunal runs, and the class of each. No command can be built without one.
+//!
+//! | class | runs in | may | never |
+//! | --- | --- | --- | --- |
+//! | [`TrustedClone`] | a clone of our own | talk to the forge it was made from, with a token | touch a tree or a file of a change |
+//! | [`UntrustedTree`] | any repository | read and write objects and refs | have a token, a work tree, attributes, filters or a network |
+//! | [`PersonsCheckout`] | the person's work tree | read and write its files | have a token or a network, run a filter or look into submodules |
+//! | [`NoRepository`] | nowhere, or before a repository is known | say where a repository is, make an empty one | read objects |
+//!
+//! In a person's repository none of them reads the repository's own configuration: see [`super::view`].
+
+use super::{GitError, Repository};
+use std::ffi::{OsStr, OsString};
+use std::io::Write as _;
+use std::marker::PhantomData;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Names the subcommands of a class; nothing else can be run in it.
+macro_rules! class {
+    ($(#[$about:meta])* $class:ident { $($variant:ident = $name:literal),+ $(,)? }) => {
+        $(#[$about])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(super) enum $class { $($variant),+ }
+
+        impl Class for $class {
+            fn subcommand(self) -> &'static str {
+                match self { $(Self::$variant => $name),+ }
+            }
+        }
+    };
+}
+
+pub(super) trait Class: Copy {
+    fn subcommand(self) -> &'static str;
+}
+
+class! {
+    /// Talks to the forge, with its token, from a bare clone whose configuration is ours.
+    TrustedClone { Fetch = "fetch", LsRemote = "ls-remote", Push = "push" }
+}
+
+class! {
+    /// Reads and writes objects and refs, whose content somebody else chose.
+    UntrustedTree {
+        CatFile = "cat-file",
+        CheckRefFormat = "check-ref-format",
+        CommitTree = "commit-tree",
+        Config = "config",
+        DiffTree = "diff-tree",
+        ForEachRef = "for-each-ref",
+        Grep = "grep",
+        HashObject = "hash-object",
+        Log = "log",
+        LsTree = "ls-tree",
+        MergeBase = "merge-base",
+        MergeTree = "merge-tree",
+        ReadTree = "read-tree",
+        RevList = "rev-list",
+        RevParse = "rev-parse",
+        Show = "show",
+        SymbolicRef = "symbolic-ref",
+        UpdateIndex = "update-index",
+        UpdateRef = "update-ref",
+        Var = "var",
+        WriteTree = "write-tree",
+    }
+}
+
+class! {
+    /// Touches files of the person's work tree.
+    PersonsCheckout {
+        CheckAttr = "check-attr",
+        CheckIgnore = "check-ignore",
+        DiffFiles = "diff-files",
+        DiffIndex = "diff-index",
+        LsFiles = "ls-files",
+        ReadTree = "read-tree",
+        UpdateIndex = "update-index",
+    }
+}
+
+class! {
+    /// Asked before a repository is known, or of none.
+    NoRepository { Config = "config", Init = "init", RevParse = "rev-parse", Version = "version" }
+}
+
+/// Settings that no configuration may override.
+const HARDENED: [&str; 15] = [
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    // Both are claims of whoever wrote the git directory about what the objects and the work tree hold.
+    "core.commitGraph=false",
+    "core.untrackedCache=false",
+    "core.quotePath=false",
+    "core.pager=cat",
+    // A snapshot writes no file, so line ends cannot be harmed by it; a check of them would only refuse to read.
+    "core.safecrlf=false",
+    "core.attributesFile=/dev/null",
+    "diff.suppressBlankEmpty=false",
+    "safe.bareRepository=explicit",
+    "submodule.recurse=false",
+    "fetch.recurseSubmodules=false",
+    "commit.gpgSign=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+];
+
+/// Variables that git needs from outside; everything else stays outside, all other `GIT_*` variables included.
+const PASSED_ON: [&str; 9] = [
+    "PATH",
+    "HOME",
+    "USER",
+    "XDG_CONFIG_HOME",
+    "TMPDIR",
+    "SYSTEMROOT",
+    "GIT_CONFIG_GLOBAL",
+    "GIT_CONFIG_NOSYSTEM",
+    "GIT_CEILING_DIRECTORIES",
+];
+
+/// A git command of a class, not yet run.
+pub(super) struct Git<C> {
+    command: Command,
+    subcommand: &'static str,
+    settings: Vec<String>,
+    literal_pathspecs: bool,
+    args: Vec<OsString>,
+    class: PhantomData<C>,
+}
+
+pub(super) struct Output {
+    pub success: bool,
+    pub stdout: Vec<u8>,
+    pub stderr: String,
+}
+
+impl<C: Class> Git<C> {
+    fn new(class: C, directory: &Path) -> Self {
+        let mut command = Command::new("git");
+        // Removed one by one: a command whose `PATH` is set anew is found by a copy of this whole process, which takes longer than git.
+        for (name, _) in std::env::vars_os().filter(|(name, _)| !PASSED_ON.iter().any(|passed| name == passed)) {
+            command.env_remove(name);
+        }
+        command.env("LC_ALL", "C").env("GIT_TERMINAL_PROMPT", "0").env("GIT_OPTIONAL_LOCKS", "0");
+        // A commit is what its id says, not what a replacement ref says.
+        command.env("GIT_NO_REPLACE_OBJECTS", "1").env("GIT_ATTR_NOSYSTEM", "1");
+        // No transport at all; the one class that may use one sets this again.
+        command.env("GIT_ALLOW_PROTOCOL", "").env("GIT_NO_LAZY_FETCH", "1");
+        command.arg("-C").arg(directory);
+        let subcommand = class.subcommand();
+        let settings = HARDENED.iter().map(|setting| (*setting).to_owned()).collect();
+        Self { command, subcommand, settings, literal_pathspecs: true, args: Vec::new(), class: PhantomData }
+    }
+
+    pub fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
+        self.args.push(arg.as_ref().to_owned());
+        self
+    }
+
+    pub fn args<I: IntoIterator<Item = S>, S: AsRef<OsStr>>(mut self, args: I) -> Self {
+        self.args.extend(args.into_iter().map(|arg| arg.as_ref().to_owned()));
+        self
+    }
+
+    pub fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
+        self.command.env(name, value);
+        self
+    }
+
+    pub fn setting(mut self, setting: impl Into<String>) -> Self {
+        self.settings.push(setting.into());
+        self
+    }
+
+    /// Pathspecs may carry magic: the caller writes it, and marks every path in it literal.
+    pub fn with_pathspec_magic(mut self) -> Self {
+        self.literal_pathspecs = false;
+        self
+    }
+
+    pub(super) fn assembled(self) -> Command {
+        let mut command = self.command;
+        if self.literal_pathspecs {
+            command.arg("--literal-pathspecs");
+        }
+        for setting in &self.settings {
+            command.arg("-c").arg(setting);
+        }
+        command.arg(self.subcommand).args(&self.args);
+        command
+    }
+
+    /// For who reads only the beginning of what it prints.
+    pub fn spawn_reading(self) -> Result<std::process::Child, GitError> {
+        let mut command = self.assembled();
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().map_err(not_started)
+    }
+
+    /// For who writes to it and reads from it in turn.
+    pub fn spawn_talking(self) -> Result<std::process::Child, GitError> {
+        let mut command = self.assembled();
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().map_err(not_started)
+    }
+
+    /// Runs it and returns how it ended, whatever that was.
+    pub fn output(self, input: Option<&[u8]>) -> Result<Output, GitError> {
+        let mut command = self.assembled();
+        command.stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() }).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().map_err(not_started)?;
+        // A writer of its own: git may fill its output pipe before it has read all of its input.
+        let writer = input.map(|bytes| {
+            let mut stdin = child.stdin.take();
+            let bytes = bytes.to_vec();
+            std::thread::spawn(move || stdin.as_mut().map(|stdin| stdin.write_all(&bytes)))
+        });
+        let output = child.wait_with_output().map_err(not_started)?;
+        if let Some(writer) = writer {
+            // A broken pipe here shows as git's own failure below.
+            let _ = writer.join();
+        }
+        Ok(Output {
+            success: output.status.success(),
+            stdout: output.stdout,
+            stderr: String::from_utf8_lossy(&output.stderr).trim().to_owned(),
+        })
+    }
+
+    /// Runs it; a failure of git is an error.
+    pub fn run(self, input: Option<&[u8]>) -> Result<Vec<u8>, GitError> {
+        let command = self.subcommand.to_owned();
+        let answer = self.output(input)?;
+        if answer.success { Ok(answer.stdout) } else { Err(GitError::Failed { command, message: answer.stderr }) }
+    }
+
+    pub fn run_text(self, input: Option<&[u8]>) -> Result<String, GitError> {
+        Ok(String::from_utf8_lossy(&self.run(input)?).trim_end().to_owned())
+    }
+}
+
+fn not_started(source: std::io::Error) -> GitError {
+    match source.kind() {
+        std::io::ErrorKind::NotFound => GitError::NoGit,
+        _ => GitError::Io { what: "git could not be run".into(), source },
+    }
+}
+
+/// In a folder that is not yet known to be a repository.
+pub(super) fn no_repository(class: NoRepository, directory: &Path) -> Git<NoRepository> {
+    Git::new(class, directory)
+}
+
+/// What git calls itself, if it is there.
+pub fn git_version() -> Result<String, GitError> {
+    no_repository(NoRepository::Version, Path::new(".")).run_text(None)
+}
+
+/// Any git command in a folder that we made a moment ago and filled from this binary: for the demonstration.
+pub fn git_in_demo(folder: &Path, args: &[&str]) -> Result<(), GitError> {
+    let mut command = Command::new("git");
+    command.env_clear();
+    for name in ["PATH", "SYSTEMROOT"] {
+        if let Some(value) = std::env::var_os(name) {
+            command.env(name, value);
+        }
+    }
+    command.env("HOME", folder).env("GIT_CONFIG_NOSYSTEM", "1").arg("-C").arg(folder);
+    for setting in ["user.name=Demo", "user.email=demo@example.com"].iter().chain(&HARDENED) {
+        command.arg("-c").arg(setting);
+    }
+    let answer = command.args(args).output().map_err(not_started)?;
+    if answer.status.success() {
+        return Ok(());
+    }
+    let command = args.first().copied().unwrap_or_default().to_owned();
+    Err(GitError::Failed { command, message: String::from_utf8_lossy(&answer.stderr).trim().to_owned() })
+}
+
+impl Repository {
+    /// Objects and refs, and nothing else: no work tree, so no attributes; no remote, so nothing is fetched.
+    pub(super) fn on_tree(&self, class: UntrustedTree) -> Git<UntrustedTree> {
+        self.in_repository(Git::new(class, &self.git_dir)).env("GIT_ALTERNATE_OBJECT_DIRECTORIES", self.own_objects())
+    }
+
+    /// The same with an index and with objects that go beside the repository's own.
+    pub(super) fn on_tree_beside(&self, class: UntrustedTree, index: &Path) -> Git<UntrustedTree> {
+        self.beside(self.on_tree(class), index)
+    }
+
+    /// Files of the work tree. Every filter that the person's own configuration defines is switched off: which of them runs on what
+    /// is chosen by attributes, and those are part of the change.
+    pub(super) fn in_checkout(&self, class: PersonsCheckout) -> Result<Git<PersonsCheckout>, GitError> {
+        self.in_files(class, self.work_tree.as_ref().ok_or(GitError::Bare)?)
+    }
+
+    /// The same with other files in place of the work tree's.
+    pub(super) fn in_files(&self, class: PersonsCheckout, folder: &Path) -> Result<Git<PersonsCheckout>, GitError> {
+        let mut git = self.in_repository(Git::new(class, folder)).env("GIT_WORK_TREE", folder);
+        for filter in self.filters()? {
+            for (key, value) in [("clean", ""), ("smudge", ""), ("process", ""), ("required", "false")] {
+                git = git.setting(format!("filter.{filter}.{key}={value}"));
+            }
+        }
+        Ok(git.env("GIT_ALTERNATE_OBJECT_DIRECTORIES", self.own_objects()))
+    }
+
+    pub(super) fn in_checkout_beside(&self, class: PersonsCheckout, index: &Path) -> Result<Git<PersonsCheckout>, GitError> {
+        Ok(self.beside(self.in_checkout(class)?, index))
+    }
+
+    /// The forge that this clone was made from. A person's own repository has none: nothing is fetched or pushed there.
+    pub(super) fn in_clone(&self, class: TrustedClone) -> Result<Git<TrustedClone>, GitError> {
+        let remote = self.remote.as_ref().ok_or_else(|| GitError::Fetch("this is not a clone of a forge's project".into()))?;
+        let git = self.in_repository(Git::new(class, &self.git_dir)).env("GIT_ALLOW_PROTOCOL", "https:http");
+        Ok(remote.apply(git))
+    }
+
+    fn in_repository<C: Class>(&self, git: Git<C>) -> Git<C> {
+        let git = git.env("GIT_DIR", &self.git_dir).env("GIT_OBJECT_DIRECTORY", self.common_dir.join("objects"));
+        match &self.view {
+            Some(view) => git.env("GIT_COMMON_DIR", view.path()),
+            None => git,
+        }
+    }
+
+    fn beside<C: Class>(&self, git: Git<C>, index: &Path) -> Git<C> {
+        git.env("GIT_INDEX_FILE", index)
+            .env("GIT_OBJECT_DIRECTORY", self.objects_dir())
+            .env("GIT_ALTERNATE_OBJECT_DIRECTORIES", one_path(&self.common_dir.join("objects")))
+    }
+
+    fn own_objects(&self) -> OsString {
+        one_path(&self.objects_dir())
+    }
+}
+
+/// A path for a variable that takes a list: a colon in it would make two of one.
+pub(super) fn one_path(path: &Path) -> OsString {
+    let text = path.to_string_lossy();
+    if !text.contains([':', '"', '\n']) {
+        return path.as_os_str().to_owned();
+    }
+    let mut quoted = String::from("\"");
+    for letter in text.chars() {
+        match letter {
+            '"' | '\\' => quoted.extend(['\\', letter]),
+            '\n' => quoted.push_str("\\n"),
+            other => quoted.push(other),
+        }
+    }
+    quoted.push('"');
+    quoted.into()
+}
+
+/// A path as git prints it.
+#[cfg(unix)]
+pub(super) fn os_path(bytes: &[u8]) -> PathBuf {
+    use std::os::unix::ffi::OsStrExt as _;
+    PathBuf::from(OsStr::from_bytes(bytes))
+}
+
+#[cfg(not(unix))]
+pub(super) fn os_path(bytes: &[u8]) -> PathBuf {
+    PathBuf::from(String::from_utf8_lossy(bytes).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    fn sources(folder: &Path, into: &mut Vec<std::path::PathBuf>) {
+        for entry in std::fs::read_dir(folder).unwrap().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                sources(&path, into);
+            } else if path.extension().is_some_and(|ending| ending == "rs") {
+                into.push(path);
+            }
+        }
+    }
+
+    /// Issue 16, point 7: git is started here and nowhere else, so that no call is without a class.
+    #[test]
+    fn git_is_started_in_this_module_only() {
+        let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let mut found = Vec::new();
+        for entry in std::fs::read_dir(crates).unwrap().flatten() {
+            sources(&entry.path().join("src"), &mut found);
+        }
+        assert!(found.len() > 100, "{}", found.len());
+        let here = Path::new("tribunal-forge/src/git/class.rs");
+        for path in found.iter().filter(|path| !path.ends_with(here)) {
+            let text = std::fs::read_to_string(path).unwrap();
+            // Tests make repositories with git as a person does.
+            let code = text.split("#[cfg(test)]").next().unwrap();
+            let is_test = path.file_name().is_some_and(|name| name == "tests.rs");
+            assert!(is_test || !code.contains("Command::new(\"git\")"), "{} starts git", path.display());
+        }
+    }
+
+    #[test]
+    fn a_colon_in_a_path_does_not_make_two_of_it() {
+        assert_eq!(super::one_path(Path::new("/a b/c")), "/a b/c");
+        assert_eq!(super::one_path(Path::new("/a:b/\"c")), "\"/a:b/\\\"c\"");
+    }
+}
