@@ -8,8 +8,9 @@
 //! The prompt goes in on standard input; nothing of it is ever an argument. What comes out is text, not yet believed.
 
 use crate::model::schema::{Bounds, strict};
-use crate::process::{Company, Invocation, Printed, Pulse, Stopped, Why, run_with};
-use crate::sandbox::{Limits, Network, Reads, strength};
+use crate::process::{Company, Invocation, Printed, Pulse, Stopped, Why, run_on};
+use crate::sandbox::plan::Machine;
+use crate::sandbox::{Limits, Network, Reads};
 use profile::{Ending, Plan, Reading, Setting};
 use proxy::{Account, Budget, Proxy, Upstream};
 use std::net::TcpListener;
@@ -38,11 +39,6 @@ pub mod proxy;
 const TURNS: u32 = 24;
 /// Requests beyond one for each turn: retries, a reminder of the schema, a title.
 const SPARE_REQUESTS: u64 = 12;
-const GIBIBYTE: u64 = 1024 * 1024 * 1024;
-const MEMORY: u64 = 4 * GIBIBYTE;
-/// Threads are not counted, only processes.
-const PROCESSES: usize = 128;
-const FILE_SIZE: u64 = GIBIBYTE;
 
 /// A CLI, set up to play a role.
 #[derive(Clone, Copy)]
@@ -58,8 +54,6 @@ pub struct CliAgent<'a> {
     /// Where its home is made. A folder that only we can write to, and not below `/tmp`: Gemini ignores settings below folders that
     /// everyone can write to, and Codex complains.
     pub scratch_root: &'a Path,
-    /// Run it even where nothing confines it. Never for a stranger's change.
-    pub allow_unconfined: bool,
 }
 
 impl std::fmt::Debug for CliAgent<'_> {
@@ -78,9 +72,6 @@ impl CliAgent<'_> {
         if self.cli == Cli::Aider {
             return Err(plainly(wrong("aider only edits files: it can play the fixer, not a reviewer")));
         }
-        if strength().is_none() && !self.allow_unconfined {
-            return Err(plainly(wrong(&format!("it would run unconfined, which is refused here: {}", strength().words()))));
-        }
         // Both vendors' structured output takes only the strict form; the others are shown it in the prompt, where it does no harm.
         let question = &Question { schema: strict(&question.schema, Bounds::Drop), ..question.clone() };
         let program = self.config.program.as_deref().unwrap_or(self.cli.program());
@@ -89,7 +80,15 @@ impl CliAgent<'_> {
             .map_err(|error| plainly(wrong(&format!("no folder for it under {}: {error}", self.scratch_root.display()))))?;
         let broken = |error: std::io::Error| plainly(Fault::Nonsense { message: error.to_string() });
         let token = crate::token().map_err(broken)?;
-        let port = Port::choose().map_err(broken)?;
+        let machine = Machine::here();
+        let port = Port::choose(&machine).map_err(broken)?;
+        let is_held_by_landlock_alone = matches!(machine.plan(Network::Port(port.number)), Ok(Some(plan)) if plan.calls.metadata);
+        if is_held_by_landlock_alone && sets_modes_and_times(self.cli) {
+            return Err(plainly(wrong(
+                "it sets modes and times of its own files, and with Landlock alone these cannot be told from others'; it needs user \
+                 namespaces or bubblewrap here",
+            )));
+        }
         let setting = Setting {
             model: &self.config.model,
             effort: self.config.effort,
@@ -100,25 +99,18 @@ impl CliAgent<'_> {
             home: &home,
             tree: self.tree,
             question,
-            is_confined: !strength().is_none(),
+            is_confined: matches!(machine.plan(Network::Port(port.number)), Ok(Some(_))),
         };
         let plan = profile::plan(self.cli, &setting);
         home.write(&plan.files).map_err(broken)?;
         let input = prompt::text(question, self.tree, plan.system_is_apart, plan.schema_is_apart);
         let (directory, limits) = (home.work(), self.limits(&program, &home, port.number));
-        self.run(&setting, Staged { program: &program, home: &home, plan: &plan, input, port, directory, limits })
+        self.run(&setting, Staged { machine, program: &program, home: &home, plan: &plan, input, port, directory, limits })
     }
 
     fn limits(&self, program: &found::Program, home: &home::Home, port: u16) -> Limits {
-        Limits {
-            reads: Reads::Only { run: program.needs.clone(), read: self.tree.map(Path::to_owned).into_iter().collect() },
-            writable: vec![home.path().to_owned()],
-            network: Network::Port(port),
-            apart: true,
-            memory: Some(MEMORY),
-            processes: Some(PROCESSES),
-            file_size: Some(FILE_SIZE),
-        }
+        let reads = Reads { read: self.tree.map(Path::to_owned).into_iter().collect(), ..program.reads() };
+        Limits::new(reads, vec![home.path().to_owned()], Network::Port(port))
     }
 
     fn budget(&self) -> Option<Budget> {
@@ -127,7 +119,7 @@ impl CliAgent<'_> {
     }
 
     fn run(&self, setting: &Setting<'_>, staged: Staged<'_>) -> Result<Answer, Failed> {
-        let Staged { program, home, plan, input, port, directory, limits } = staged;
+        let Staged { machine, program, home, plan, input, port, directory, limits } = staged;
         let pulse = Arc::new(Pulse::of_a_model());
         let upstream = Upstream {
             wire: self.cli.wire(),
@@ -164,7 +156,7 @@ impl CliAgent<'_> {
             },
         };
         let door = open.map(|open| Box::new(open) as Box<dyn FnOnce(TcpListener)>);
-        let ended = run_with(&invocation, Company { on_line: None, pulse: Some(&pulse), door });
+        let ended = run_on(&machine, &invocation, Company { on_line: None, pulse: Some(&pulse), door });
         let account = match proxy.take() {
             Some(Ok(proxy)) => proxy.account(),
             Some(Err(error)) => return Err((Fault::Nonsense { message: error.to_string() }, Usage::default())),
@@ -183,6 +175,7 @@ impl CliAgent<'_> {
 
 /// One run, ready to start.
 struct Staged<'a> {
+    machine: Machine,
     program: &'a found::Program,
     home: &'a home::Home,
     plan: &'a Plan,
@@ -200,9 +193,9 @@ struct Port {
 }
 
 impl Port {
-    fn choose() -> std::io::Result<Self> {
+    fn choose(machine: &Machine) -> std::io::Result<Self> {
         #[cfg(target_os = "linux")]
-        if crate::sandbox::space::works() && crate::sandbox::files::level().is_some() {
+        if machine.facts.namespaces {
             return Ok(Self { number: crate::sandbox::space::PORT, listener: None, is_ours: false });
         }
         Self::here()
@@ -211,6 +204,14 @@ impl Port {
     fn here() -> std::io::Result<Self> {
         let listener = TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0))?;
         Ok(Self { number: listener.local_addr()?.port(), listener: Some(listener), is_ours: true })
+    }
+}
+
+/// Copilot unpacks itself; Gemini locks its files by their times, and would wait for its lock until its clock runs out.
+fn sets_modes_and_times(cli: Cli) -> bool {
+    match cli {
+        Cli::Gemini | Cli::Copilot => true,
+        Cli::Claude | Cli::Codex | Cli::Opencode | Cli::Aider => false,
     }
 }
 
@@ -272,9 +273,12 @@ fn stop(stopped: Stopped, account: Account) -> Fault {
         Why::Stalled { seconds } => account.fault.unwrap_or(Fault::Stalled { seconds }),
         Why::OutOfTime { seconds } => account.fault.unwrap_or(Fault::OutOfTime { seconds }),
         Why::Flood { mebibytes } => Fault::Endless { mebibytes },
-        why @ (Why::NotStarted { .. } | Why::Memory { .. } | Why::Processes { .. } | Why::Broken(_)) => {
-            Fault::Nonsense { message: why.to_string() }
-        }
+        why @ (Why::NotStarted { .. }
+        | Why::NotConfined(_)
+        | Why::Memory { .. }
+        | Why::Processes { .. }
+        | Why::Disk { .. }
+        | Why::Broken(_)) => Fault::Nonsense { message: why.to_string() },
     }
 }
 

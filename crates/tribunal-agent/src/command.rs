@@ -2,7 +2,7 @@
 
 use crate::AgentFailure;
 use crate::process::{Clocks, Invocation, run};
-use crate::sandbox::{Limits, Network};
+use crate::sandbox::{Limits, Network, Reads};
 use std::path::Path;
 use std::time::Duration;
 use tribunal_core::findings::brief::Brief;
@@ -15,11 +15,14 @@ pub struct CommandAgent<'a> {
     pub timeout: Option<u64>,
     pub env: &'a [String],
     pub network: bool,
+    /// Paths that it may read beside its own installation.
+    pub read: &'a [String],
 }
 
 impl CommandAgent<'_> {
     pub fn review(&self, brief: &Brief, scratch: &Path) -> Result<Report, AgentFailure> {
         let input = serde_json::to_vec(brief).map_err(|error| AgentFailure::Failed(error.to_string()))?;
+        let reads = Reads::of_command(self.command, self.read).map_err(AgentFailure::Failed)?;
         let printed = run(&Invocation {
             command: self.command,
             input,
@@ -27,7 +30,7 @@ impl CommandAgent<'_> {
             scratch,
             env: self.env,
             set: &[],
-            limits: Limits::open(vec![scratch.to_owned()], Network::open(self.network)),
+            limits: Limits::new(reads, vec![scratch.to_owned()], Network::open(self.network)),
             clocks: Clocks::total(self.timeout.map_or(DEFAULT_TIMEOUT, Duration::from_secs)),
         })?;
         if !printed.success {

@@ -12,6 +12,7 @@ pub mod process;
 pub mod rules;
 pub mod sandbox;
 pub mod sarif;
+pub mod scratch;
 pub mod tree;
 
 /// Why an agent gave no usable answer. Each fails its seat visibly.

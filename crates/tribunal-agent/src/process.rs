@@ -5,7 +5,9 @@
 //! that started it is gone.
 
 use crate::AgentFailure;
-use crate::sandbox::Limits;
+use crate::sandbox::plan::Machine;
+use crate::sandbox::{Limits, NotConfined};
+use disk::{Disk, Held};
 use std::collections::BTreeSet;
 use std::io::{Read, Write as _};
 use std::net::TcpListener;
@@ -14,6 +16,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, mpsc};
 use std::time::{Duration, Instant};
 
+mod disk;
 pub mod family;
 pub mod pulse;
 mod start;
@@ -23,6 +26,7 @@ pub use pulse::Pulse;
 /// An answer beyond this is garbage, whatever it says.
 pub const MAX_OUTPUT: usize = 32 * 1024 * 1024;
 const MAX_TALK: usize = 64 * 1024;
+const MEBIBYTE: u64 = 1024 * 1024;
 /// How often the family is counted and the clocks are read.
 const WATCH: Duration = Duration::from_millis(100);
 /// How long the keeper may take to end a family before we do it ourselves.
@@ -92,6 +96,8 @@ pub struct Stopped {
 pub enum Why {
     #[error("`{program}` cannot be started: {problem}")]
     NotStarted { program: String, problem: String },
+    #[error("{0}")]
+    NotConfined(#[from] NotConfined),
     #[error("no first byte within {seconds} s")]
     NoFirstByte { seconds: u64 },
     #[error("no sign of life for {seconds} s")]
@@ -104,6 +110,8 @@ pub enum Why {
     Memory { mebibytes: u64 },
     #[error("it started more than {limit} processes")]
     Processes { limit: usize },
+    #[error("it wrote more than {mebibytes} MiB or {files} files")]
+    Disk { mebibytes: u64, files: u64 },
     #[error("{0}")]
     Broken(String),
 }
@@ -129,17 +137,25 @@ pub fn run(invocation: &Invocation<'_>) -> Result<Printed, AgentFailure> {
 }
 
 pub fn run_with(invocation: &Invocation<'_>, company: Company<'_>) -> Result<Printed, Stopped> {
+    run_on(&Machine::here(), invocation, company)
+}
+
+/// The same on a machine that can do this much.
+pub(crate) fn run_on(machine: &Machine, invocation: &Invocation<'_>, company: Company<'_>) -> Result<Printed, Stopped> {
     let nothing = |why| Stopped { why, stdout: Vec::new() };
     let program = invocation.command.first().cloned().unwrap_or_default();
     if program.is_empty() {
         return Err(nothing(Why::Broken("its command is empty".into())));
     }
-    let cannot = |error: std::io::Error| nothing(Why::NotStarted { program: program.clone(), problem: error.to_string() });
-    let (mut command, confined) = start::prepare(invocation).map_err(cannot)?;
-    let mark = crate::token().map_err(cannot)?;
+    let cannot = |problem: String| nothing(Why::NotStarted { program: program.clone(), problem });
+    let (mut command, confined) = start::prepare(machine, invocation).map_err(|error| match error {
+        start::Unstarted::NotConfined(lack) => nothing(lack.into()),
+        start::Unstarted::Io(error) => cannot(error.to_string()),
+    })?;
+    let mark = crate::token().map_err(|error| cannot(error.to_string()))?;
     environment(&mut command, invocation, &mark);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let child = command.spawn().map_err(cannot)?;
+    let child = command.spawn().map_err(|error| cannot(confined.explain(&error)))?;
     let id = child.id();
     note(id, true);
     let mut family = Family { child, apart: confined.apart(), mark: format!("{MARK}={mark}") };
@@ -207,17 +223,17 @@ impl Family {
         family::below(keeper).into_iter().filter(|member| !self.apart || member.parent != keeper).collect()
     }
 
-    fn overgrown(&self, limits: &Limits) -> Option<Why> {
-        if limits.memory.is_none() && limits.processes.is_none() {
-            return None;
-        }
+    fn overgrown(&self, limits: &Limits, disk: &mut Disk<'_>) -> Option<Why> {
         let members = self.members();
         let memory: u64 = members.iter().map(|member| member.memory).sum();
-        match (limits.memory, limits.processes) {
-            (Some(limit), _) if memory > limit => Some(Why::Memory { mebibytes: limit / (1024 * 1024) }),
-            (_, Some(limit)) if members.len() > limit => Some(Why::Processes { limit }),
-            _ => None,
+        if memory > limits.memory {
+            return Some(Why::Memory { mebibytes: limits.memory / MEBIBYTE });
         }
+        if members.len() > limits.processes {
+            return Some(Why::Processes { limit: limits.processes });
+        }
+        (disk.is_due() && disk.is_over(family::held_without_name(&members)))
+            .then_some(Why::Disk { mebibytes: limits.disk / MEBIBYTE, files: limits.files })
     }
 
     /// Ends whatever is left, and comes back when nothing is.
@@ -266,6 +282,8 @@ fn listen(
 ) -> Result<Printed, Stopped> {
     let own_pulse = Pulse::default();
     let pulse = pulse.unwrap_or(&own_pulse);
+    let limits = &invocation.limits;
+    let mut disk = Disk::watch(&limits.writable, Held { bytes: limits.disk, files: limits.files });
     let events = readers(&mut family.child, invocation.input.clone());
     let mut output = Output { bytes: Vec::new(), told: 0, on_line };
     let (mut ended, mut stderr) = (false, None);
@@ -305,7 +323,7 @@ fn listen(
         }
         if counted.elapsed() >= WATCH {
             counted = Instant::now();
-            if let Some(why) = family.overgrown(&invocation.limits) {
+            if let Some(why) = family.overgrown(limits, &mut disk) {
                 break why;
             }
         }

@@ -1,15 +1,21 @@
 //! What a child may touch. Flags of a coding agent are wishes; this is the boundary.
 //!
-//! Four layers, each of which works without privileges, and each of which is left out loudly where the system lacks it:
+//! Every program that we start for somebody else's text (agent CLIs, `command` agents, linters, validation commands) gets the same
+//! profile: it reads the system's programs, its own installation and what it was given; it writes its own folders; it talks to
+//! nobody unless the config says so. There is no wider profile to choose.
 //!
 //! | layer | file | takes away |
 //! |---|---|---|
-//! | Landlock | [`files`] | files outside the lists, TCP ports but ours, signals and abstract sockets of others |
-//! | seccomp | [`calls`] | system calls that no reviewer needs: tracing, mounting, namespaces, keys, io_uring, UDP |
-//! | namespaces | [`space`] | other processes, other networks; everything inside dies with its first process |
-//! | bubblewrap | [`bubblewrap`] | the same, and files, where our own namespaces or Landlock are not to be had |
+//! | namespaces | [`space`], [`view`] | every file that is not listed, other processes, other networks; `/tmp` and `/dev/shm` are the child's own |
+//! | Landlock | [`files`] | the same files once more, TCP ports, signals and abstract sockets of others |
+//! | seccomp | [`calls`] | sockets of every family that is not needed, and calls that no reviewer needs |
+//! | bubblewrap | [`bubblewrap`] | the same as namespaces, where we may not make them ourselves |
 //!
-//! Limits on memory, processes and output are the supervisor's ([`crate::process`]): no limit of the kernel counts a family.
+//! [`plan`] decides which of them a child gets on this machine, or that it cannot run. A layer that was decided on and cannot be
+//! built ends the child: it never runs with less.
+//!
+//! Limits on memory, processes, disk and output are watched by the supervisor ([`crate::process`]): no limit of the kernel counts a
+//! family.
 
 use std::path::PathBuf;
 
@@ -21,20 +27,20 @@ pub(crate) mod calls;
 pub(crate) mod enter;
 #[cfg(target_os = "linux")]
 pub(crate) mod files;
+pub mod installed;
+pub(crate) mod plan;
+#[cfg(target_os = "linux")]
+pub(crate) mod probe;
+pub mod reads;
 #[cfg(target_os = "linux")]
 pub(crate) mod space;
 pub mod strength;
+#[cfg(target_os = "linux")]
+pub(crate) mod view;
 
+pub use plan::{Facts, NotConfined};
+pub use reads::Reads;
 pub use strength::{Strength, describe, strength};
-
-/// What a child may read.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reads {
-    /// The whole machine, as its user may: linters need toolchains in places that nobody can list.
-    Everything,
-    /// The system's programs and libraries, and these: `run` may also be executed, `read` only read.
-    Only { run: Vec<PathBuf>, read: Vec<PathBuf> },
-}
 
 /// Whom a child may talk to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,27 +58,58 @@ impl Network {
     }
 }
 
-/// The limits of one child and of all that it starts.
+const MEBIBYTE: u64 = 1024 * 1024;
+const GIBIBYTE: u64 = 1024 * MEBIBYTE;
+
+/// The limits of one child and of all that it starts. Each of them has a value: none can be left out.
 #[derive(Debug, Clone)]
 pub struct Limits {
+    /// Beside the system's programs and libraries.
     pub reads: Reads,
     pub writable: Vec<PathBuf>,
     pub network: Network,
-    /// Processes, network and names of its own, where the system allows it.
-    pub apart: bool,
     /// Bytes of memory, over the whole family.
-    pub memory: Option<u64>,
+    pub memory: u64,
     /// Processes, over the whole family.
-    pub processes: Option<usize>,
+    pub processes: usize,
+    /// Files that one process has open.
+    pub open_files: u64,
     /// Bytes of one written file.
-    pub file_size: Option<u64>,
+    pub file_size: u64,
+    /// Bytes that the writable folders may grow by.
+    pub disk: u64,
+    /// Files and folders that they may grow by.
+    pub files: u64,
 }
 
 impl Limits {
-    /// For a program that the config names: it reads the machine and writes its own folders.
-    pub fn open(writable: Vec<PathBuf>, network: Network) -> Self {
-        Self { reads: Reads::Everything, writable, network, apart: false, memory: None, processes: None, file_size: None }
+    /// For an agent or a linter.
+    pub fn new(reads: Reads, writable: Vec<PathBuf>, network: Network) -> Self {
+        Self {
+            reads,
+            writable,
+            network,
+            memory: 4 * GIBIBYTE,
+            processes: 128,
+            open_files: 8192,
+            file_size: GIBIBYTE,
+            disk: 2 * GIBIBYTE,
+            files: 200_000,
+        }
     }
+
+    /// For commands that build and test.
+    pub fn for_builds(self) -> Self {
+        Self { memory: 8 * GIBIBYTE, processes: 512, file_size: 4 * GIBIBYTE, disk: 16 * GIBIBYTE, files: 1_000_000, ..self }
+    }
+}
+
+/// The person's word, given in their own environment, that programs may run where this machine cannot confine them. No file of a
+/// repository can say it.
+pub const UNCONFINED: &str = "TRIBUNAL_UNCONFINED";
+
+pub fn may_run_unconfined() -> bool {
+    std::env::var_os(UNCONFINED).is_some_and(|word| word == "1")
 }
 
 #[cfg(all(test, target_os = "linux"))]

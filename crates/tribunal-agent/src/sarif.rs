@@ -2,7 +2,7 @@
 
 use crate::AgentFailure;
 use crate::process::{Clocks, Invocation, run};
-use crate::sandbox::{Limits, Network};
+use crate::sandbox::{Limits, Network, Reads};
 use globset::Glob;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -266,25 +266,32 @@ fn written_path(uri: &str) -> String {
     percent_decode(uri.strip_prefix("file://").unwrap_or(uri)).replace('\\', "/")
 }
 
-impl SarifAgent<'_> {
-    /// Runs a linter in a copy of the tree. Linters exit with 1 when they find something, so the output decides, not the code.
-    pub fn lint(
-        command: &[String],
-        copy: &Path,
-        scratch: &Path,
-        env: &[String],
-        network: bool,
-        timeout: Option<u64>,
-    ) -> Result<Vec<u8>, AgentFailure> {
+/// A linter to run.
+#[derive(Debug, Clone, Copy)]
+pub struct Linter<'a> {
+    pub command: &'a [String],
+    pub env: &'a [String],
+    pub network: bool,
+    /// Paths that it may read beside its own installation.
+    pub read: &'a [String],
+    pub timeout: Option<u64>,
+}
+
+impl Linter<'_> {
+    /// Runs it in a copy of the tree, which keeps no link that leads out of it. Linters exit with 1 when they find something, so the
+    /// output decides, not the code.
+    pub fn run(&self, copy: &Path, scratch: &Path) -> Result<Vec<u8>, AgentFailure> {
+        crate::tree::cut_links(copy).map_err(|error| AgentFailure::Failed(format!("the copy cannot be made safe: {error}")))?;
+        let reads = Reads::of_command(self.command, self.read).map_err(AgentFailure::Failed)?;
         let printed = run(&Invocation {
-            command,
+            command: self.command,
             input: Vec::new(),
             directory: copy,
             scratch,
-            env,
+            env: self.env,
             set: &[],
-            limits: Limits::open(vec![copy.to_owned(), scratch.to_owned()], Network::open(network)),
-            clocks: Clocks::total(timeout.map_or(crate::command::DEFAULT_TIMEOUT, Duration::from_secs)),
+            limits: Limits::new(reads, vec![copy.to_owned(), scratch.to_owned()], Network::open(self.network)),
+            clocks: Clocks::total(self.timeout.map_or(crate::command::DEFAULT_TIMEOUT, Duration::from_secs)),
         })?;
         if printed.stdout.iter().all(u8::is_ascii_whitespace) {
             let last = printed.stderr.lines().last().unwrap_or("nothing");
@@ -292,7 +299,9 @@ impl SarifAgent<'_> {
         }
         Ok(printed.stdout)
     }
+}
 
+impl SarifAgent<'_> {
     /// Claims for results on lines that the change added. `root` is what absolute paths are relative to.
     pub fn report(&self, role: &Role, bytes: &[u8], change: &Change, root: Option<&Path>) -> Result<Report, AgentFailure> {
         let log = read(bytes)?;

@@ -143,28 +143,124 @@ fn set_writable(path: &Path, writable: bool) -> io::Result<()> {
     fs::set_permissions(path, permissions)
 }
 
-/// Deletes a tree that was made read-only. What is already gone is no error.
-pub fn delete(tree: &Path) -> io::Result<()> {
-    match unlock(tree) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(error),
-        Ok(()) => {}
-    }
-    fs::remove_dir_all(tree)
-}
-
-fn unlock(folder: &Path) -> io::Result<()> {
-    set_writable(folder, true)?;
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        let kind = entry.file_type()?;
-        if kind.is_dir() {
-            unlock(&entry.path())?;
-        } else if cfg!(windows) && kind.is_file() {
-            set_writable(&entry.path(), true)?;
+/// Makes a copy of somebody's tree safe to hand to a program that follows links: whatever leads out of it, and whatever is neither a
+/// file nor a folder, is removed, and no file is shared with another place. Says what was removed.
+pub fn cut_links(tree: &Path) -> io::Result<Vec<PathBuf>> {
+    let root = tree.canonicalize()?;
+    let mut removed = Vec::new();
+    let mut folders = vec![root.clone()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder)? {
+            let (path, kind) = entry.and_then(|entry| Ok((entry.path(), entry.file_type()?)))?;
+            if kind.is_dir() {
+                folders.push(path);
+            } else if kind.is_file() {
+                unshare(&path)?;
+            } else if !kind.is_symlink() || !stays_inside(&root, &path) {
+                fs::remove_file(&path)?;
+                removed.push(path.strip_prefix(&root).unwrap_or(&path).to_owned());
+            }
         }
     }
+    removed.sort();
+    Ok(removed)
+}
+
+/// A file with a second name is replaced by a copy of its own.
+#[cfg(unix)]
+fn unshare(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::MetadataExt as _;
+    if fs::symlink_metadata(path)?.nlink() <= 1 {
+        return Ok(());
+    }
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    let copy = tempfile::NamedTempFile::new_in(folder)?;
+    fs::copy(path, copy.path())?;
+    copy.persist(path).map_err(|error| error.error)?;
     Ok(())
+}
+
+#[cfg(not(unix))]
+fn unshare(_path: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// Links that are followed from one to the next.
+const MAX_LINKS: usize = 40;
+
+/// Where a link leads, by the texts of all links on the way. The file system is asked for nothing but those texts, and never about a
+/// place outside.
+fn stays_inside(root: &Path, link: &Path) -> bool {
+    let mut place = link.to_owned();
+    let mut rest: Vec<std::ffi::OsString> = Vec::new();
+    let mut links = 0;
+    loop {
+        if let Ok(target) = fs::read_link(&place) {
+            links += 1;
+            if links > MAX_LINKS || target.is_absolute() || !place.pop() {
+                return false;
+            }
+            rest.extend(target.components().rev().map(|part| part.as_os_str().to_owned()));
+        }
+        // A step into what is no folder leads nowhere, and so not outside.
+        match rest.pop() {
+            None => return true,
+            Some(part) if part == "." => {}
+            Some(part) if part == ".." => {
+                if place == root || !place.pop() {
+                    return false;
+                }
+            }
+            Some(part) => place.push(part),
+        }
+    }
+}
+
+/// Deletes a tree, whatever was done to it: folders that nobody may enter, and nests so deep that they have no name, included. What is
+/// already gone is no error. Links are removed, not followed.
+pub fn delete(tree: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(tree) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error),
+        Ok(about) if !about.is_dir() => return fs::remove_file(tree),
+        Ok(_) => {}
+    }
+    set_writable(tree, true)?;
+    // Folders are moved up before they are emptied, so that no path grows and nothing recurses.
+    let mut number = 0_u64;
+    let mut folders: Vec<PathBuf> = Vec::new();
+    let mut empty = |folder: &Path, folders: &mut Vec<PathBuf>| -> io::Result<()> {
+        for entry in fs::read_dir(folder)? {
+            let (path, kind) = entry.and_then(|entry| Ok((entry.path(), entry.file_type()?)))?;
+            if !kind.is_dir() {
+                if cfg!(windows) && kind.is_file() {
+                    set_writable(&path, true)?;
+                }
+                fs::remove_file(&path)?;
+                continue;
+            }
+            set_writable(&path, true)?;
+            if folder == tree {
+                folders.push(path);
+                continue;
+            }
+            number += 1;
+            let mut above = tree.join(format!(".gone-{number}"));
+            while above.symlink_metadata().is_ok() {
+                number += 1;
+                above = tree.join(format!(".gone-{number}"));
+            }
+            fs::rename(&path, &above)?;
+            folders.push(above);
+        }
+        Ok(())
+    };
+    empty(tree, &mut folders)?;
+    while let Some(folder) = folders.pop() {
+        empty(&folder, &mut folders)?;
+        fs::remove_dir(&folder)?;
+    }
+    fs::remove_dir(tree)
 }
 
 #[cfg(test)]
@@ -259,5 +355,57 @@ mod tests {
         assert_eq!(fs::metadata(tree.join("src/lib.rs")).unwrap().permissions().mode() & 0o222, 0);
         assert_eq!(fs::metadata(tree.join("src")).unwrap().permissions().mode() & 0o222, 0);
         delete(&tree).unwrap();
+    }
+
+    /// B6 (e): a linter's copy keeps links that stay inside, however many there are on the way, and no others.
+    #[cfg(unix)]
+    #[test]
+    fn a_copy_keeps_no_link_that_leads_out() {
+        use std::os::unix::fs::{MetadataExt as _, symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let tree = folder.path().join("tree");
+        put(folder.path(), "outside/secret");
+        put(&tree, "src/lib.rs");
+        let outside = [
+            ("absolute", "/etc/passwd"),
+            ("own", tree.join("src/lib.rs").to_str().unwrap().to_owned().leak() as &str),
+            ("up", "../outside/secret"),
+            ("src/round", "../src/../../outside"),
+            ("self", "self"),
+            ("hop", "inner/../../outside/secret"),
+            ("second", "src/round/secret"),
+        ];
+        let inside = [("inner", "src"), ("file", "inner/lib.rs"), ("src/back", "../file"), ("dangling", "src/gone")];
+        for (name, target) in outside.iter().chain(&inside) {
+            symlink(target, tree.join(name)).unwrap();
+        }
+        fs::hard_link(folder.path().join("outside/secret"), tree.join("shared")).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(tree.join("pipe")).status().unwrap().success());
+        let removed = cut_links(&tree).unwrap();
+        let mut expected: Vec<PathBuf> = outside.iter().map(|(name, _)| PathBuf::from(name)).chain(["pipe".into()]).collect();
+        expected.sort();
+        assert_eq!(removed, expected);
+        assert_eq!(fs::read(tree.join("src/back")).unwrap(), b"src/lib.rs");
+        assert_eq!(fs::metadata(tree.join("shared")).unwrap().nlink(), 1);
+        assert_eq!(fs::metadata(folder.path().join("outside/secret")).unwrap().nlink(), 1);
+        delete(&tree).unwrap();
+        assert!(folder.path().join("outside/secret").exists());
+    }
+
+    /// A program may leave a nest of folders that is too deep for any path, and lock it.
+    #[cfg(unix)]
+    #[test]
+    fn a_deep_locked_nest_is_deleted() {
+        let folder = tempfile::tempdir().unwrap();
+        let steps = "d/".repeat(500);
+        let script = format!(
+            "i=0; while [ $i -lt 9 ]; do mkdir -p {steps} && cd -P {steps} || exit 1; i=$((i+1)); done; echo x > file; chmod 000 ."
+        );
+        let tree = folder.path().join("tree");
+        fs::create_dir(&tree).unwrap();
+        put(&tree, ".gone-1/x");
+        assert!(std::process::Command::new("sh").args(["-c", &script]).current_dir(&tree).status().unwrap().success());
+        delete(&tree).unwrap();
+        assert!(!tree.exists());
     }
 }

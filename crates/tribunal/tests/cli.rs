@@ -10,6 +10,7 @@ mod cli {
     mod blindness;
     mod bounds;
     mod clis;
+    mod confined;
     mod first_contact;
     mod git_safety;
     mod hostile;

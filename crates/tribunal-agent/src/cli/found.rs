@@ -1,7 +1,8 @@
 //! Which CLIs are here, where their files are, and whether their version is one that the profile was written against.
 
 use crate::process::{Clocks, Invocation, run};
-use crate::sandbox::{Limits, Network};
+use crate::sandbox::reads::Homes;
+use crate::sandbox::{Limits, Network, Reads};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tribunal_core::policy::agents::Cli;
@@ -40,6 +41,12 @@ pub struct Program {
     pub path: String,
 }
 
+impl Program {
+    pub fn reads(&self) -> Reads {
+        Reads { run: self.needs.clone(), read: Vec::new() }
+    }
+}
+
 /// All CLIs on the PATH. Each is asked for its version, at most ten seconds, without any variable of ours.
 pub fn all() -> Vec<Found> {
     Cli::ALL.into_iter().filter_map(|cli| find(cli, cli.program())).collect()
@@ -64,7 +71,7 @@ fn version(program: &Program) -> Option<String> {
         scratch: folder.path(),
         env: &[],
         set: &[("PATH".into(), program.path.clone())],
-        limits: Limits::open(vec![folder.path().to_owned()], Network::None),
+        limits: Limits::new(program.reads(), vec![folder.path().to_owned()], Network::None),
         clocks: Clocks::total(Duration::from_secs(10)),
     });
     printed.ok().and_then(|printed| number_in(&String::from_utf8_lossy(&printed.stdout)))
@@ -119,7 +126,7 @@ pub fn locate(program: &str) -> Option<Program> {
 }
 
 /// What a script's first line names: `#!/usr/bin/env node`, `#!/usr/bin/node`.
-fn interpreter(path: &Path) -> Option<String> {
+pub(crate) fn interpreter(path: &Path) -> Option<String> {
     use std::io::Read as _;
     let mut start = Vec::new();
     std::fs::File::open(path).ok()?.take(256).read_to_end(&mut start).ok()?;
@@ -134,14 +141,12 @@ fn interpreter(path: &Path) -> Option<String> {
 }
 
 /// The folder whose files belong to a program: the outermost `node_modules` it lies in, else its own folder. Never a folder that
-/// holds someone's home: then it is the file alone.
+/// holds someone's home or keys: then it is the file alone.
 fn surroundings(real: &Path) -> PathBuf {
     let modules = real.ancestors().filter(|folder| folder.file_name().is_some_and(|name| name == "node_modules")).last();
     let folder = modules.or_else(|| real.parent()).unwrap_or(real);
-    let homes = std::env::var_os("HOME").map(PathBuf::from);
-    let holds_a_home =
-        folder.parent().is_none() || folder == Path::new("/tmp") || homes.is_some_and(|home| home.starts_with(folder));
-    if holds_a_home { real.to_owned() } else { folder.to_owned() }
+    let is_shared = folder.parent().is_none() || folder == Path::new("/tmp");
+    if is_shared || Homes::here().refusal(folder).is_some() { real.to_owned() } else { folder.to_owned() }
 }
 
 #[cfg(test)]

@@ -38,16 +38,8 @@ const MAX_FAILURES: u64 = 3;
 /// Enough of a refusal to read it.
 const MAX_REFUSAL: usize = 64 * 1024;
 /// What a child may say beside its body. Anything else could carry what only bodies should, or another identity.
-const PASSED_ON: [&str; 8] = [
-    "accept",
-    "anthropic-beta",
-    "anthropic-version",
-    "content-type",
-    "openai-beta",
-    "originator",
-    "user-agent",
-    "x-goog-api-client",
-];
+const PASSED_ON: [&str; 7] =
+    ["accept", "anthropic-beta", "anthropic-version", "openai-beta", "originator", "user-agent", "x-goog-api-client"];
 /// What it is told beside the answer's body.
 const PASSED_BACK: [&str; 4] = ["content-type", "retry-after", "request-id", "x-request-id"];
 
@@ -261,7 +253,11 @@ async fn forward(request: Request<Incoming>, shared: &Arc<Shared>) -> Result<Rep
         .ok_or_else(|| (StatusCode::FORBIDDEN, format!("{} {} is not open to agents", parts.method, parts.uri.path())))?;
     let body = Limited::new(body, MAX_REQUEST).collect().await;
     let body = body.map_err(|_| (StatusCode::PAYLOAD_TOO_LARGE, "the request broke off or is too large".to_owned()))?.to_bytes();
-    gate::check(upstream.wire, &route, &body, upstream.model.as_deref()).map_err(|words| (StatusCode::FORBIDDEN, words))?;
+    let checked =
+        gate::check(upstream.wire, &route, &body, upstream.model.as_deref()).map_err(|words| (StatusCode::FORBIDDEN, words))?;
+    let headers = passed(&parts.headers, &PASSED_ON)
+        .ok_or_else(|| (StatusCode::BAD_REQUEST, "a header of the request stands there twice".to_owned()))?;
+    let body = checked.map(|checked| checked.bytes());
     if shared.ledger.failures.load(Ordering::Relaxed) >= MAX_FAILURES {
         return Err((StatusCode::FORBIDDEN, format!("the model failed {MAX_FAILURES} times in a row")));
     }
@@ -274,14 +270,15 @@ async fn forward(request: Request<Incoming>, shared: &Arc<Shared>) -> Result<Rep
         shared.ledger.requests.fetch_sub(1, Ordering::Relaxed);
         return Err((StatusCode::FORBIDDEN, format!("all {} requests of this run are used up", upstream.max_requests)));
     }
-    shared.ledger.bytes_out.fetch_add(body.len() as u64, Ordering::Relaxed);
+    shared.ledger.bytes_out.fetch_add(body.as_ref().map_or(0, Vec::len) as u64, Ordering::Relaxed);
     let url = format!("{}{}", upstream.base_url.trim_end_matches('/'), route.rest);
-    let mut outgoing = shared.client.request(parts.method, url).headers(passed(&parts.headers, &PASSED_ON));
+    // Method, path, query, headers and body are those that were read and checked; nothing of the request goes out as it came.
+    let mut outgoing = shared.client.request(parts.method, url).headers(headers);
     if let Some((name, value)) = credentials(upstream) {
         outgoing = outgoing.header(name, value);
     }
-    if !body.is_empty() {
-        outgoing = outgoing.body(body);
+    if let Some(body) = body {
+        outgoing = outgoing.header(hyper::header::CONTENT_TYPE, HeaderValue::from_static("application/json")).body(body);
     }
     match outgoing.send().await {
         Ok(incoming) => Ok(relay(incoming, shared).await),
@@ -317,8 +314,17 @@ fn credentials(upstream: &Upstream) -> Option<(HeaderName, HeaderValue)> {
     Some((name, value))
 }
 
-fn passed(headers: &HeaderMap, names: &[&str]) -> HeaderMap {
-    headers.iter().filter(|(name, _)| names.contains(&name.as_str())).map(|(name, value)| (name.clone(), value.clone())).collect()
+/// Those of these names. Nothing if one of them stands there twice: which of the two would be read is anybody's guess.
+fn passed(headers: &HeaderMap, names: &[&str]) -> Option<HeaderMap> {
+    let mut kept = HeaderMap::new();
+    for name in headers.keys().filter(|name| names.contains(&name.as_str())) {
+        let mut values = headers.get_all(name).iter();
+        match (values.next(), values.next()) {
+            (Some(value), None) => kept.insert(name.clone(), value.clone()),
+            _ => return None,
+        };
+    }
+    Some(kept)
 }
 
 fn note(shared: &Shared, fault: Option<Fault>) {
@@ -383,7 +389,7 @@ async fn relay(mut incoming: reqwest::Response, shared: &Arc<Shared>) -> Reply {
 fn reply(status: StatusCode, headers: &HeaderMap, body: Either<Full<Bytes>, Channel<Bytes, io::Error>>, is_ours: bool) -> Reply {
     let mut reply = Response::new(body);
     *reply.status_mut() = status;
-    *reply.headers_mut() = passed(headers, &PASSED_BACK);
+    *reply.headers_mut() = passed(headers, &PASSED_BACK).unwrap_or_default();
     if is_ours {
         reply.headers_mut().insert(hyper::header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     }

@@ -116,7 +116,7 @@ fn a_repair_shows_the_answer_and_what_was_wrong() {
 }
 
 #[cfg(unix)]
-fn agent_for(script: &str, cli: Cli, allow_unconfined: bool) -> Result<Answer, Failed> {
+fn agent_for(script: &str, cli: Cli) -> Result<Answer, Failed> {
     use std::os::unix::fs::PermissionsExt as _;
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("bin/agent");
@@ -136,7 +136,6 @@ fn agent_for(script: &str, cli: Cli, allow_unconfined: bool) -> Result<Answer, F
         tree: None,
         cap: None,
         scratch_root: &folder.path().join("scratch"),
-        allow_unconfined,
     };
     assert!(!format!("{agent:?}").contains("sk-real"));
     let answer = agent.ask(&question());
@@ -149,14 +148,14 @@ fn agent_for(script: &str, cli: Cli, allow_unconfined: bool) -> Result<Answer, F
 #[test]
 fn an_answer_that_no_model_gave_is_refused() {
     let script = "#!/bin/sh\necho '{\"type\":\"result\",\"is_error\":false,\"result\":\"{}\"}'\n";
-    let (fault, _) = agent_for(script, Cli::Claude, true).unwrap_err();
+    let (fault, _) = agent_for(script, Cli::Claude).unwrap_err();
     assert_eq!(fault, Fault::Nonsense { message: "it answered without asking its model".into() });
 }
 
 #[cfg(unix)]
 #[test]
 fn a_failure_says_what_the_program_said() {
-    let (fault, _) = agent_for("#!/bin/sh\necho 'no such flag' >&2; exit 2\n", Cli::Codex, true).unwrap_err();
+    let (fault, _) = agent_for("#!/bin/sh\necho 'no such flag' >&2; exit 2\n", Cli::Codex).unwrap_err();
     assert!(fault.to_string().contains("exit status: 2; it said: no such flag"), "{fault}");
 }
 
@@ -165,12 +164,12 @@ fn a_failure_says_what_the_program_said() {
 #[test]
 fn a_home_goes_away_whatever_was_done_to_it() {
     let script = "#!/bin/sh\nmkdir -p ~/a/b; ln -s / ~/a/root; chmod 000 ~/a/b ~/a; exit 1\n";
-    assert!(agent_for(script, Cli::Codex, true).is_err());
+    assert!(agent_for(script, Cli::Codex).is_err());
 }
 
 #[cfg(unix)]
 #[test]
 fn aider_is_no_reviewer() {
-    let (fault, _) = agent_for("#!/bin/sh\n", Cli::Aider, true).unwrap_err();
+    let (fault, _) = agent_for("#!/bin/sh\n", Cli::Aider).unwrap_err();
     assert!(fault.to_string().contains("it can play the fixer"), "{fault}");
 }

@@ -23,9 +23,11 @@ enum Layer {
     Flags,
     /// What the kernel holds.
     Sandbox,
+    /// Of that, all but Landlock and seccomp, as in a container.
+    Namespaces,
 }
 
-use Layer::{Flags, Sandbox, Scrub};
+use Layer::{Flags, Namespaces, Sandbox, Scrub};
 
 /// What a run without these layers leaves behind. `None`: the program is not here.
 fn traces(cli: Cli, peer: &peers::Cli, without: &[Layer]) -> Option<Vec<String>> {
@@ -51,15 +53,8 @@ fn traces(cli: Cli, peer: &peers::Cli, without: &[Layer]) -> Option<Vec<String>>
         base_url: Some(format!("{}{}", server.url(), peer.version)),
         ..CliConfig::default()
     };
-    let agent = CliAgent {
-        cli,
-        config: &config,
-        key: Some(KEY),
-        tree: Some(&tree),
-        cap: None,
-        scratch_root: &root.join("scratch"),
-        allow_unconfined: false,
-    };
+    let agent =
+        CliAgent { cli, config: &config, key: Some(KEY), tree: Some(&tree), cap: None, scratch_root: &root.join("scratch") };
     let said = match run(&agent, &question(&attack), without) {
         Ok(answer) => answer.text,
         Err((fault, _)) => fault.to_string(),
@@ -101,7 +96,15 @@ fn run(agent: &CliAgent<'_>, question: &Question, without: &[Layer]) -> Result<A
     let question = &Question { schema: strict(&question.schema, Bounds::Drop), ..question.clone() };
     let program = found::locate(agent.config.program.as_deref().unwrap()).unwrap();
     let home = home::Home::create(agent.scratch_root).unwrap();
-    let port = if without.contains(&Sandbox) { Port::here() } else { Port::choose() }.unwrap();
+    let here = Machine::here();
+    let machine = if without.contains(&Sandbox) {
+        nothing_confines()
+    } else if without.contains(&Namespaces) {
+        Machine { facts: crate::sandbox::Facts { namespaces: false, bubblewrap: false, ..here.facts }, ..here }
+    } else {
+        here
+    };
+    let port = Port::choose(&machine).unwrap();
     let setting = Setting {
         model: &agent.config.model,
         effort: None,
@@ -120,13 +123,15 @@ fn run(agent: &CliAgent<'_>, question: &Question, without: &[Layer]) -> Result<A
         loosen(agent.cli, &mut plan, &directory, setting.tree.unwrap());
         directory = setting.tree.unwrap().to_owned();
     }
-    let mut limits = agent.limits(&program, &home, port.number);
-    if without.contains(&Sandbox) {
-        limits = Limits { apart: false, ..Limits::open(vec!["/".into()], Network::Any) };
-    }
+    let limits = agent.limits(&program, &home, port.number);
     home.write(&plan.files).unwrap();
     let input = prompt::text(question, agent.tree, plan.system_is_apart, plan.schema_is_apart);
-    agent.run(&setting, Staged { program: &program, home: &home, plan: &plan, input, port, directory, limits })
+    agent.run(&setting, Staged { machine, program: &program, home: &home, plan: &plan, input, port, directory, limits })
+}
+
+fn nothing_confines() -> Machine {
+    let facts = crate::sandbox::Facts { landlock: None, seccomp: false, namespaces: false, bubblewrap: false };
+    Machine { facts, may_run_unconfined: true }
 }
 
 /// Takes a flag and its value out.
@@ -212,7 +217,7 @@ fn withstands(cli: Cli, held: &[&[Layer]], broken: &[&[Layer]]) {
 fn claude_is_held_by_its_flags_or_by_the_sandbox() {
     withstands(
         Cli::Claude,
-        &[&[Scrub], &[Flags], &[Sandbox], &[Scrub, Flags], &[Scrub, Sandbox]],
+        &[&[Scrub], &[Flags], &[Sandbox], &[Namespaces], &[Flags, Namespaces], &[Scrub, Flags], &[Scrub, Sandbox]],
         &[&[Flags, Sandbox], &[Scrub, Flags, Sandbox]],
     );
 }
@@ -220,7 +225,7 @@ fn claude_is_held_by_its_flags_or_by_the_sandbox() {
 /// Its only tool is a shell, so that the sandbox alone decides.
 #[test]
 fn codex_is_held_by_the_sandbox() {
-    withstands(Cli::Codex, &[&[Scrub], &[Flags], &[Scrub, Flags]], &[&[Sandbox], &[Scrub, Flags, Sandbox]]);
+    withstands(Cli::Codex, &[&[Scrub], &[Flags], &[Namespaces], &[Scrub, Flags]], &[&[Sandbox], &[Scrub, Flags, Sandbox]]);
 }
 
 #[test]
@@ -230,7 +235,7 @@ fn gemini_is_held_by_its_flags_or_by_the_sandbox() {
 
 #[test]
 fn opencode_is_held_by_its_flags_or_by_the_sandbox() {
-    withstands(Cli::Opencode, &[&[Flags], &[Sandbox]], &[&[Flags, Sandbox]]);
+    withstands(Cli::Opencode, &[&[Flags], &[Sandbox], &[Namespaces]], &[&[Flags, Sandbox]]);
 }
 
 #[test]

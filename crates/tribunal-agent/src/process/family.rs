@@ -35,6 +35,43 @@ pub fn marked(entry: &str) -> Vec<u32> {
         .collect()
 }
 
+/// Threads of everything that our user runs now.
+#[cfg(target_os = "linux")]
+pub fn threads_of_user() -> u64 {
+    use std::os::unix::fs::MetadataExt as _;
+    let Ok(us) = std::fs::metadata("/proc/self") else { return 0 };
+    let Ok(entries) = std::fs::read_dir("/proc") else { return 0 };
+    entries
+        .flatten()
+        .filter(|entry| entry.file_name().as_encoded_bytes().iter().all(u8::is_ascii_digit))
+        .filter(|entry| entry.metadata().is_ok_and(|about| about.uid() == us.uid()))
+        .map(|entry| std::fs::read_dir(entry.path().join("task")).map_or(0, |tasks| tasks.count() as u64))
+        .sum()
+}
+
+/// Bytes of files that have no name any more and are only held open, memory files among them: nothing else counts them.
+#[cfg(target_os = "linux")]
+pub fn held_without_name(members: &[Member]) -> u64 {
+    use std::os::unix::fs::MetadataExt as _;
+    let mut seen = std::collections::BTreeSet::new();
+    let mut bytes = 0;
+    for member in members {
+        let Ok(entries) = std::fs::read_dir(format!("/proc/{}/fd", member.id)) else { continue };
+        for entry in entries.flatten() {
+            let Ok(about) = std::fs::metadata(entry.path()) else { continue };
+            if about.is_file() && about.nlink() == 0 && seen.insert((about.dev(), about.ino())) {
+                bytes += about.blocks() * 512;
+            }
+        }
+    }
+    bytes
+}
+
+#[cfg(not(target_os = "linux"))]
+pub fn held_without_name(_members: &[Member]) -> u64 {
+    0
+}
+
 fn everyone() -> Vec<Member> {
     let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
     entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter_map(member).collect()

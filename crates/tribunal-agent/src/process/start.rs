@@ -5,12 +5,28 @@ pub use linux::prepare;
 #[cfg(not(target_os = "linux"))]
 pub use other::prepare;
 
+use crate::sandbox::NotConfined;
+
+/// Why nothing was started.
+pub enum Unstarted {
+    NotConfined(NotConfined),
+    Io(std::io::Error),
+}
+
+impl From<std::io::Error> for Unstarted {
+    fn from(error: std::io::Error) -> Self {
+        Unstarted::Io(error)
+    }
+}
+
 #[cfg(target_os = "linux")]
 mod linux {
+    use super::Unstarted;
     use crate::process::Invocation;
     use crate::sandbox::bubblewrap::{self, Wrapped};
-    use crate::sandbox::enter::{self, Confined};
-    use crate::sandbox::{Network, files, space};
+    use crate::sandbox::enter::{self, Confined, stage::Stage};
+    use crate::sandbox::plan::{Machine, Walls};
+    use crate::sandbox::space;
     use std::io;
     use std::net::TcpListener;
     use std::process::Command;
@@ -26,32 +42,47 @@ mod linux {
         pub fn listener(&self) -> Option<TcpListener> {
             self.0.channel.as_ref().and_then(space::receive)
         }
+
+        /// What an error means that came before the program ran.
+        pub fn explain(&self, error: &io::Error) -> String {
+            match self.0.stage.reached() {
+                Stage::Program => error.to_string(),
+                stage => format!("its sandbox failed while {}: {error}", stage.words()),
+            }
+        }
     }
 
-    /// Our own namespaces and Landlock where both are to be had; else bubblewrap where it works; else what there is.
-    pub fn prepare(invocation: &Invocation<'_>) -> io::Result<(Command, Started)> {
+    pub fn prepare(machine: &Machine, invocation: &Invocation<'_>) -> Result<(Command, Started), Unstarted> {
         let limits = &invocation.limits;
-        let own = limits.network == Network::Any || (space::works() && files::level().is_some());
-        if limits.apart
-            && !own
-            && bubblewrap::works()
-            && let Some(Wrapped { mut command, filters }) = bubblewrap::wrap(invocation.command, limits, invocation.directory)
+        let plan = machine.plan(limits.network).map_err(Unstarted::NotConfined)?;
+        if let Some(plan) = &plan
+            && plan.walls == Walls::Bubblewrap
         {
-            let mut confined = enter::confine_outside(&mut command, limits)?;
+            let unusable = || io::Error::other("bubblewrap cannot be used");
+            let Wrapped { mut command, filters } =
+                bubblewrap::wrap(invocation.command, limits, invocation.directory).ok_or_else(unusable)?;
+            let mut confined = enter::confine(&mut command, limits, plan, invocation.directory)?;
+            // After what closes all descriptors.
+            bubblewrap::inherit(&mut command, &filters);
             confined.held = filters;
             return Ok((command, Started(confined)));
         }
-        let (program, args) = invocation.command.split_first().ok_or(io::ErrorKind::InvalidInput)?;
+        let (program, args) = invocation.command.split_first().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
         let mut command = Command::new(program);
         command.args(args).current_dir(invocation.directory);
-        let confined = enter::confine(&mut command, limits)?;
+        let confined = match &plan {
+            Some(plan) => enter::confine(&mut command, limits, plan, invocation.directory)?,
+            None => enter::supervise(&mut command, limits)?,
+        };
         Ok((command, Started(confined)))
     }
 }
 
 #[cfg(not(target_os = "linux"))]
 mod other {
+    use super::Unstarted;
     use crate::process::Invocation;
+    use crate::sandbox::plan::Machine;
     use std::io;
     use std::net::TcpListener;
     use std::process::Command;
@@ -66,10 +97,15 @@ mod other {
         pub fn listener(&self) -> Option<TcpListener> {
             None
         }
+
+        pub fn explain(&self, error: &io::Error) -> String {
+            error.to_string()
+        }
     }
 
-    pub fn prepare(invocation: &Invocation<'_>) -> io::Result<(Command, Started)> {
-        let (program, args) = invocation.command.split_first().ok_or(io::ErrorKind::InvalidInput)?;
+    pub fn prepare(machine: &Machine, invocation: &Invocation<'_>) -> Result<(Command, Started), Unstarted> {
+        machine.plan(invocation.limits.network).map_err(Unstarted::NotConfined)?;
+        let (program, args) = invocation.command.split_first().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
         let mut command = Command::new(program);
         command.args(args).current_dir(invocation.directory);
         #[cfg(unix)]

@@ -3,6 +3,7 @@
 //! It shows the child only the listed files, and only its own processes. The network stays this machine's, because our proxy is
 //! there; Landlock's rule for ports is put around bubblewrap, and seccomp inside it.
 
+use super::plan::Calls;
 use super::{Limits, Network, Reads, calls, files};
 use seccompiler::BpfProgram;
 use std::fs::File;
@@ -16,12 +17,9 @@ use std::sync::OnceLock;
 pub fn works() -> bool {
     static FOUND: OnceLock<bool> = OnceLock::new();
     *FOUND.get_or_init(|| {
-        let limits = Limits {
-            apart: true,
-            reads: Reads::Only { run: Vec::new(), read: Vec::new() },
-            ..Limits::open(Vec::new(), Network::None)
-        };
+        let limits = Limits::new(Reads::default(), Vec::new(), Network::None);
         let Some(mut wrapped) = wrap(&["sh".into(), "-c".into(), ":".into()], &limits, Path::new("/usr")) else { return false };
+        inherit(&mut wrapped.command, &wrapped.filters);
         wrapped.command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         wrapped.command.status().is_ok_and(|status| status.success())
     })
@@ -39,31 +37,30 @@ pub fn wrap(program: &[String], limits: &Limits, directory: &Path) -> Option<Wra
     for flag in ["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--die-with-parent", "--new-session"] {
         command.arg(flag);
     }
+    command.args(["--cap-drop", "ALL"]);
     if limits.network == Network::None {
         command.arg("--unshare-net");
+    }
+    for folder in super::view::TEMPORARY.iter().filter(|folder| !folder.starts_with("/dev")) {
+        command.args(["--tmpfs", folder]);
     }
     let mut bind = |how: &str, path: &Path| {
         command.arg(how).arg(path).arg(path);
     };
-    match &limits.reads {
-        Reads::Everything => bind("--ro-bind", Path::new("/")),
-        Reads::Only { run, read } => {
-            for path in files::system().chain(run.iter().cloned()).chain(read.iter().cloned()) {
-                bind("--ro-bind-try", &path);
-            }
-        }
+    for path in files::system().chain(limits.reads.run.iter().cloned()).chain(limits.reads.read.iter().cloned()) {
+        bind("--ro-bind-try", &path);
     }
     for path in &limits.writable {
         bind("--bind-try", path);
     }
-    command.args(["--proc", "/proc", "--dev", "/dev", "--chdir"]).arg(directory);
-    let filters: Option<Vec<File>> = calls::filters(limits.network)?.iter().map(as_file).collect();
+    command.args(["--proc", "/proc", "--dev", "/dev", "--remount-ro", "/proc", "--remount-ro", "/", "--chdir"]).arg(directory);
+    let filters: Option<Vec<File>> = calls::filters(limits.network, Calls::default()).ok()?.iter().map(as_file).collect();
     let filters = filters?;
     for filter in &filters {
         command.arg("--add-seccomp-fd").arg(filter.as_raw_fd().to_string());
     }
     command.arg("--").args(program);
-    Some(Wrapped { command: inherit(command, &filters), filters })
+    Some(Wrapped { command, filters })
 }
 
 /// As bubblewrap reads it: the instructions as they lie in memory.
@@ -80,7 +77,7 @@ fn as_file(filter: &BpfProgram) -> Option<File> {
 
 /// Lets this child, and no other that is started meanwhile, keep the filters' descriptors.
 #[allow(unsafe_code)]
-fn inherit(mut command: Command, filters: &[File]) -> Command {
+pub fn inherit(command: &mut Command, filters: &[File]) {
     use std::os::unix::process::CommandExt as _;
     let descriptors: Vec<i32> = filters.iter().map(|file| file.as_raw_fd()).collect();
     // SAFETY: one plain system call for each descriptor, between fork and exec.
@@ -92,5 +89,4 @@ fn inherit(mut command: Command, filters: &[File]) -> Command {
             Ok(())
         });
     }
-    command
 }

@@ -8,16 +8,21 @@
 //! group and session is still found; and when we are killed, even by `kill -9`, the kernel tells the keeper, which ends them all.
 #![allow(unsafe_code)]
 
-use super::{Limits, Network, Reads, calls, files, space};
+use super::plan::{Plan, Walls};
+use super::view::View;
+use super::{Limits, Network, calls, files, space};
 use crate::process::family;
-use landlock::RulesetCreated;
 use seccompiler::BpfProgram;
+use stage::{Stage, Stages};
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd as _, RawFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
+use std::path::Path;
 use std::process::Command;
+
+pub mod stage;
 
 #[cfg(target_env = "gnu")]
 type Resource = libc::__rlimit_resource_t;
@@ -26,13 +31,16 @@ type Resource = libc::c_int;
 
 /// Everything the child needs, made before the fork: after it, nothing may be looked up.
 struct Entry {
-    apart: bool,
+    view: Option<View>,
+    own_network: bool,
     door: Option<(u16, RawFd)>,
-    ruleset: Option<RulesetCreated>,
-    is_narrow: bool,
+    ruleset: Option<files::Rules>,
+    /// Bubblewrap needs what it has, and drops it itself.
+    keeps_capabilities: bool,
     filters: Vec<BpfProgram>,
     limits: Vec<(Resource, u64)>,
     supervisor: libc::pid_t,
+    stage: Stages,
 }
 
 /// What the supervisor keeps of it.
@@ -43,131 +51,174 @@ pub struct Confined {
     pub channel: Option<UnixStream>,
     /// Files that must stay open until the child runs.
     pub held: Vec<File>,
+    /// How far the child came.
+    pub stage: Stages,
     /// Held until the child runs.
     _theirs: Option<UnixStream>,
 }
 
-/// Arranges that the child confines itself before it runs its program.
-pub fn confine(command: &mut Command, limits: &Limits) -> io::Result<Confined> {
-    // With the network open there is no network of its own, and so no namespaces.
-    let apart = limits.apart && limits.network != Network::Any && space::works();
-    prepare(command, limits, apart, true, calls::filters(limits.network).unwrap_or_default())
+/// Arranges that the child confines itself as planned before it runs its program. What cannot be arranged is an error, and what the
+/// child cannot do ends it.
+pub fn confine(command: &mut Command, limits: &Limits, plan: &Plan, directory: &Path) -> io::Result<Confined> {
+    let is_wrapped = plan.walls == Walls::Bubblewrap;
+    let apart = plan.walls == Walls::Namespaces;
+    let ruleset = match plan.landlock {
+        Some(level) => files::Rules::new(limits, level, plan.own_network, !is_wrapped)?,
+        None => None,
+    };
+    let filters = if is_wrapped { Vec::new() } else { calls::filters(limits.network, plan.calls)? };
+    let view = if apart { Some(View::new(limits, directory)?) } else { None };
+    prepare(command, limits, Parts { view, ruleset, filters, own_network: plan.own_network, is_wrapped })
 }
 
-/// For a program that builds the rest itself, as bubblewrap does: only ports and signals are confined here.
-pub fn confine_outside(command: &mut Command, limits: &Limits) -> io::Result<Confined> {
-    prepare(command, limits, false, false, Vec::new())
+/// Only what needs no sandbox: the family is kept together and limited. For where the person has allowed it.
+pub fn supervise(command: &mut Command, limits: &Limits) -> io::Result<Confined> {
+    prepare(command, limits, Parts { view: None, ruleset: None, filters: Vec::new(), own_network: false, is_wrapped: true })
 }
 
-fn prepare(command: &mut Command, limits: &Limits, apart: bool, files: bool, filters: Vec<BpfProgram>) -> io::Result<Confined> {
-    // Without Landlock there is nothing to build; whether that will do is the caller's to say, by `strength`.
-    let ruleset = files::level().and_then(|_| files::ruleset(limits, apart, files).ok());
+struct Parts {
+    view: Option<View>,
+    ruleset: Option<files::Rules>,
+    filters: Vec<BpfProgram>,
+    own_network: bool,
+    is_wrapped: bool,
+}
+
+fn prepare(command: &mut Command, limits: &Limits, parts: Parts) -> io::Result<Confined> {
+    let apart = parts.view.is_some();
     let (ours, theirs) = match limits.network {
-        Network::Port(_) if apart => UnixStream::pair().map(|(ours, theirs)| (Some(ours), Some(theirs)))?,
+        Network::Port(_) if parts.own_network => UnixStream::pair().map(|(ours, theirs)| (Some(ours), Some(theirs)))?,
         Network::Any | Network::None | Network::Port(_) => (None, None),
     };
     let door = match (limits.network, &theirs) {
         (Network::Port(port), Some(theirs)) => Some((port, theirs.as_raw_fd())),
         _ => None,
     };
+    let stage = Stages::new()?;
     let mut entry = Entry {
-        apart,
+        view: parts.view,
+        own_network: parts.own_network,
         door,
-        ruleset,
-        is_narrow: files && matches!(limits.reads, Reads::Only { .. }),
-        filters,
+        ruleset: parts.ruleset,
+        keeps_capabilities: parts.is_wrapped,
+        filters: parts.filters,
         limits: resources(limits, apart),
         supervisor: std::process::id() as libc::pid_t,
+        stage: stage.clone(),
     };
     // SAFETY: the closure runs between fork and exec, in a process with one thread. It makes system calls on what was built before;
     // the keeper's branch also allocates, which the C libraries that we build for allow after a fork.
     unsafe {
         command.pre_exec(move || enter(&mut entry));
     }
-    Ok(Confined { apart, channel: ours, held: Vec::new(), _theirs: theirs })
+    Ok(Confined { apart, channel: ours, held: Vec::new(), stage, _theirs: theirs })
 }
 
 /// No address-space limit: node and bun reserve far more than they use. Memory is watched by the supervisor; the data limit is a
 /// second fence for what grows faster than it looks.
 fn resources(limits: &Limits, apart: bool) -> Vec<(Resource, u64)> {
-    let mut all = vec![(libc::RLIMIT_CORE, 0)];
-    if let Some(size) = limits.file_size {
-        all.push((libc::RLIMIT_FSIZE, size));
-    }
-    if let Some(memory) = limits.memory {
-        all.push((libc::RLIMIT_DATA, memory.saturating_mul(2)));
-    }
-    if limits.apart {
-        all.push((libc::RLIMIT_NOFILE, 8192));
-    }
-    // Counted in the child's own user namespace; outside one it would count all that its user runs.
-    if let (true, Some(processes)) = (apart, limits.processes) {
-        all.push((libc::RLIMIT_NPROC, processes.saturating_mul(16) as u64));
-    }
-    all
+    // Threads count as well, and a limit is for all that the user runs: in the child's own user namespace nothing else does.
+    let elsewhere = if apart { 0 } else { family::threads_of_user() };
+    let threads = elsewhere.saturating_add(limits.processes.saturating_mul(16) as u64);
+    vec![
+        (libc::RLIMIT_CORE, 0),
+        (libc::RLIMIT_FSIZE, limits.file_size),
+        (libc::RLIMIT_DATA, limits.memory.saturating_mul(2)),
+        (libc::RLIMIT_NOFILE, limits.open_files),
+        (libc::RLIMIT_NPROC, threads),
+        (libc::RLIMIT_MSGQUEUE, 0),
+    ]
 }
 
 unsafe fn enter(entry: &mut Entry) -> io::Result<()> {
     // SAFETY: see `prepare`.
     unsafe {
         libc::setsid();
-        if entry.apart {
-            space::leave()?;
+        entry.stage.reach(Stage::Descriptors);
+        close_descriptors_on_exec()?;
+        if entry.view.is_some() {
+            entry.stage.reach(Stage::Namespaces);
+            space::leave(entry.own_network)?;
         }
         match libc::fork() {
             -1 => return Err(io::Error::last_os_error()),
             0 => {}
-            child => keep(child, entry.supervisor, entry.apart),
+            child => keep(child, entry.supervisor, entry.view.is_some()),
         }
-        if entry.apart {
-            space::show_own_processes();
-            space::loopback()?;
-            if let Some((port, channel)) = entry.door {
-                space::hand_over(&space::listen(port)?, channel)?;
+        if let Some(view) = &entry.view {
+            if entry.own_network {
+                entry.stage.reach(Stage::Network);
+                space::loopback()?;
+                if let Some((port, channel)) = entry.door {
+                    space::hand_over(&space::listen(port)?, channel)?;
+                }
             }
+            entry.stage.reach(Stage::Files);
+            view.enter()?;
             match libc::fork() {
                 -1 => return Err(io::Error::last_os_error()),
                 0 => {}
                 child => wait_as_first(child),
             }
         }
-        // Bubblewrap needs what it has, and drops it itself.
-        match (entry.apart || entry.is_narrow, entry.filters.is_empty()) {
-            (true, _) => space::drop_capabilities(0),
-            (false, false) => space::drop_capabilities(space::WITH_FILES),
-            (false, true) => {}
+        if !entry.keeps_capabilities {
+            entry.stage.reach(Stage::Capabilities);
+            space::drop_capabilities()?;
         }
+        entry.stage.reach(Stage::Limits);
         for (resource, value) in &entry.limits {
-            lower(*resource, *value);
+            lower(*resource, *value)?;
         }
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong, 0, 0, 0);
         if libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 {
             return Err(io::Error::last_os_error());
         }
-        if let Some(mut ruleset) = entry.ruleset.take() {
-            if entry.apart && entry.is_narrow {
-                // The list was made before this `/proc` was there.
-                ruleset = files::allow_processes(ruleset).map_err(|_| io::Error::from(io::ErrorKind::PermissionDenied))?;
-            }
-            ruleset.restrict_self().map_err(|_| io::Error::from(io::ErrorKind::PermissionDenied))?;
+        if let Some(ruleset) = entry.ruleset.take() {
+            entry.stage.reach(Stage::Landlock);
+            let ruleset = if entry.view.is_some() { ruleset.with_own_folders()? } else { ruleset };
+            ruleset.enforce()?;
         }
+        entry.stage.reach(Stage::Filter);
         for filter in &entry.filters {
             seccompiler::apply_filter(filter).map_err(|_| io::Error::from(io::ErrorKind::PermissionDenied))?;
         }
+        entry.stage.reach(Stage::Program);
     }
     Ok(())
 }
 
+/// What we inherited from whoever started us, and what a library opened carelessly, is not passed on.
+unsafe fn close_descriptors_on_exec() -> io::Result<()> {
+    const FIRST: libc::c_uint = 3;
+    const ON_EXEC: libc::c_uint = 4;
+    // SAFETY: plain system calls; descriptors are only marked.
+    unsafe {
+        if libc::syscall(libc::SYS_close_range, FIRST, libc::c_uint::MAX, ON_EXEC) == 0 {
+            return Ok(());
+        }
+        // Kernels before 5.11.
+        let mut most = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+        if libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut most) != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        for descriptor in FIRST as libc::c_int..most.rlim_cur.min(1 << 20) as libc::c_int {
+            libc::fcntl(descriptor, libc::F_SETFD, libc::FD_CLOEXEC);
+        }
+        Ok(())
+    }
+}
+
 /// A limit that is already lower stays.
-unsafe fn lower(resource: Resource, value: u64) {
+unsafe fn lower(resource: Resource, value: u64) -> io::Result<()> {
     // SAFETY: plain system calls on a local.
     unsafe {
         let mut now = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-        if libc::getrlimit(resource, &raw mut now) == 0 {
-            let value = value.min(now.rlim_max);
-            let lowered = libc::rlimit { rlim_cur: value, rlim_max: value };
-            libc::setrlimit(resource, &raw const lowered);
+        if libc::getrlimit(resource, &raw mut now) != 0 {
+            return Err(io::Error::last_os_error());
         }
+        let value = value.min(now.rlim_max);
+        let lowered = libc::rlimit { rlim_cur: value, rlim_max: value };
+        if libc::setrlimit(resource, &raw const lowered) != 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
     }
 }
 

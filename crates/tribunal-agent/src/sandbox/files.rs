@@ -1,22 +1,24 @@
 //! Landlock: which files, which TCP ports, whose signals. It needs no privilege and cannot be taken back.
 //!
-//! What it does not do: hide names and sizes (`stat` is free), stop UDP (seccomp does), or look into TCP fast open and multipath
-//! TCP (seccomp refuses both, because they connect without the call that Landlock watches).
+//! What it does not do: hide names and sizes (`stat` is free), stop UDP or Unix sockets, watch `chmod` and its like, or look into TCP
+//! fast open and multipath TCP. Mounts and seccomp do.
 
-use super::{Limits, Network, Reads};
+use super::{Limits, Network};
 use landlock::{
-    ABI, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, NetPort, PathBeneath, PathFd, Ruleset, RulesetAttr,
-    RulesetCreated, RulesetCreatedAttr, RulesetError, Scope,
+    ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, NetPort, PathBeneath, PathFd, Ruleset, RulesetAttr,
+    RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope, make_bitflags,
 };
+use std::io;
 use std::path::{Path, PathBuf};
 
 const KNOWN: ABI = ABI::V6;
+const READING: BitFlags<AccessFs> = make_bitflags!(AccessFs::{ReadFile | ReadDir});
 /// Devices that every program expects to write to.
-const DEVICES: [&str; 3] = ["/dev/null", "/dev/zero", "/dev/tty"];
+const DEVICES: [&str; 2] = ["/dev/null", "/dev/zero"];
 /// Where the system keeps what any program needs to start. No home folder, no `/etc` as a whole, no `/run`, no `/var`.
 const SYSTEM: [&str; 11] =
     ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store", "/opt", "/snap"];
-const SYSTEM_DATA: [&str; 33] = [
+const SYSTEM_DATA: [&str; 37] = [
     "/dev/full",
     "/dev/null",
     "/dev/random",
@@ -25,7 +27,9 @@ const SYSTEM_DATA: [&str; 33] = [
     "/etc/alternatives",
     "/etc/ca-certificates",
     "/etc/ca-certificates.conf",
+    "/etc/crypto-policies",
     "/etc/debian_version",
+    "/etc/fonts",
     "/etc/gai.conf",
     "/etc/group",
     "/etc/host.conf",
@@ -38,10 +42,12 @@ const SYSTEM_DATA: [&str; 33] = [
     "/etc/nsswitch.conf",
     "/etc/os-release",
     "/etc/passwd",
+    "/etc/pki/ca-trust/extracted",
     "/etc/pki/tls/certs",
     "/etc/protocols",
     "/etc/resolv.conf",
     "/etc/services",
+    "/etc/ssl/cert.pem",
     "/etc/ssl/certs",
     "/etc/ssl/openssl.cnf",
     "/etc/terminfo",
@@ -61,62 +67,117 @@ pub fn level() -> Option<u32> {
     u32::try_from(level).ok().filter(|level| *level > 0)
 }
 
-/// `own_network`: the child has a network of its own in which nobody but us listens, so ports need no rule.
-/// `files`: off when bubblewrap builds the child's view of files, which Landlock would forbid it to do.
-pub fn ruleset(limits: &Limits, own_network: bool, files: bool) -> Result<RulesetCreated, RulesetError> {
-    let writing: BitFlags<AccessFs> = AccessFs::from_write(KNOWN);
-    let reading: BitFlags<AccessFs> = AccessFs::ReadFile | AccessFs::ReadDir;
-    let mut ruleset = Ruleset::default().set_compatibility(CompatLevel::BestEffort);
-    if files {
-        let narrow = matches!(limits.reads, Reads::Only { .. });
-        ruleset = ruleset.handle_access(if narrow { writing | reading | AccessFs::Execute } else { writing })?;
+/// The rights that this version knows. With fewer, the kernel would refuse the ruleset; with a smaller number than its own, it does
+/// as an older one would.
+fn version(level: u32) -> ABI {
+    match level {
+        0 => ABI::Unsupported,
+        1 => ABI::V1,
+        2 => ABI::V2,
+        3 => ABI::V3,
+        4 => ABI::V4,
+        5 => ABI::V5,
+        _ => KNOWN,
     }
-    let ports = limits.network != Network::Any && !own_network;
-    if ports {
-        ruleset = ruleset.handle_access(AccessNet::BindTcp | AccessNet::ConnectTcp)?;
+}
+
+/// A list of permissions, and the version of Landlock that it was made for.
+pub struct Rules {
+    created: RulesetCreated,
+    level: u32,
+}
+
+impl Rules {
+    /// `files`: off when bubblewrap builds the child's view of files, which Landlock would forbid it to do. Then there may be nothing
+    /// left for this version to hold.
+    pub fn new(limits: &Limits, level: u32, own_network: bool, files: bool) -> io::Result<Option<Self>> {
+        Self::build(limits, level, own_network, files)
+            .map_err(|error| io::Error::other(format!("Landlock's rules cannot be made: {error}")))
     }
-    let mut created = ruleset.scope(Scope::AbstractUnixSocket | Scope::Signal)?.create()?;
-    if let (true, Network::Port(port)) = (ports, limits.network) {
-        created = created.add_rule(NetPort::new(port, AccessNet::ConnectTcp))?;
-    }
-    if !files {
-        return Ok(created);
-    }
-    if let Reads::Only { run, read } = &limits.reads {
-        for path in SYSTEM.iter().map(PathBuf::from).chain(run.iter().cloned()) {
-            created = allow(created, &path, reading | AccessFs::Execute)?;
+
+    fn build(limits: &Limits, level: u32, own_network: bool, files: bool) -> Result<Option<Self>, RulesetError> {
+        let abi = version(level);
+        let writing: BitFlags<AccessFs> = AccessFs::from_write(abi);
+        // Nothing is left out silently: what this version is said to know must be there.
+        let mut ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
+        if files {
+            ruleset = ruleset.handle_access(AccessFs::from_all(abi))?;
         }
-        for path in SYSTEM_DATA.iter().map(PathBuf::from).chain(read.iter().cloned()) {
-            created = allow(created, &path, reading)?;
+        let ports = limits.network != Network::Any && !own_network && abi >= ABI::V4;
+        if !files && !ports && abi < ABI::V6 {
+            return Ok(None);
+        }
+        if ports {
+            ruleset = ruleset.handle_access(AccessNet::BindTcp | AccessNet::ConnectTcp)?;
+        }
+        if abi >= ABI::V6 {
+            ruleset = ruleset.scope(Scope::AbstractUnixSocket | Scope::Signal)?;
+        }
+        let mut rules = Self { created: ruleset.create()?, level };
+        if let (true, Network::Port(port)) = (ports, limits.network) {
+            rules.created = rules.created.add_rule(NetPort::new(port, AccessNet::ConnectTcp))?;
+        }
+        if !files {
+            return Ok(Some(rules));
+        }
+        for path in SYSTEM.iter().map(PathBuf::from).chain(limits.reads.run.iter().cloned()) {
+            rules = rules.allow(&path, READING | AccessFs::Execute)?;
+        }
+        for path in system_data().chain(limits.reads.read.iter().cloned()) {
+            rules = rules.allow(&path, READING)?;
         }
         for path in &limits.writable {
-            created = allow(created, path, reading | writing)?;
+            rules = rules.allow(path, READING | AccessFs::Execute | writing)?;
         }
-    } else {
-        for path in limits.writable.iter().cloned().chain([PathBuf::from("/dev/shm")]) {
-            created = allow(created, &path, writing)?;
+        for path in DEVICES.map(Path::new) {
+            rules = rules.allow(path, writing)?;
+        }
+        Ok(Some(rules))
+    }
+
+    /// For folders that were mounted after the list was made: the child's own `/proc` and its own temporary ones.
+    pub fn with_own_folders(self) -> io::Result<Self> {
+        let all = READING | AccessFs::from_write(version(self.level));
+        let mut rules = self.allow(Path::new("/proc"), READING.into()).map_err(io::Error::other)?;
+        for folder in super::view::TEMPORARY {
+            rules = rules.allow(Path::new(folder), all).map_err(io::Error::other)?;
+        }
+        Ok(rules)
+    }
+
+    /// A path that does not exist cannot be used either.
+    fn allow(mut self, path: &Path, access: BitFlags<AccessFs>) -> Result<Self, RulesetError> {
+        let Ok(descriptor) = PathFd::new(path) else { return Ok(self) };
+        let access = if path.is_dir() { access } else { access & AccessFs::from_file(version(self.level)) };
+        self.created = self.created.add_rule(PathBeneath::new(descriptor, access))?;
+        Ok(self)
+    }
+
+    /// From here on they hold, whole, or there is an error.
+    pub fn enforce(self) -> io::Result<()> {
+        let status = self.created.restrict_self().map_err(|_| io::Error::from(io::ErrorKind::PermissionDenied))?;
+        match status.ruleset {
+            RulesetStatus::FullyEnforced => Ok(()),
+            RulesetStatus::PartiallyEnforced | RulesetStatus::NotEnforced => Err(io::ErrorKind::PermissionDenied.into()),
         }
     }
-    for path in DEVICES.map(Path::new) {
-        created = allow(created, path, writing)?;
-    }
-    Ok(created)
 }
 
-/// For a `/proc` that was mounted after the list was made.
-pub fn allow_processes(created: RulesetCreated) -> Result<RulesetCreated, RulesetError> {
-    allow(created, Path::new("/proc"), AccessFs::ReadFile | AccessFs::ReadDir)
+/// Files under `/etc` that interpreters and runtimes of distributions need, by the beginning of their names.
+const RUNTIMES: [&str; 6] = ["java", "perl", "php", "python", "ruby", "dotnet"];
+
+fn system_data() -> impl Iterator<Item = PathBuf> {
+    let entries = std::fs::read_dir("/etc").into_iter().flatten().flatten();
+    let is_runtime = |name: &std::ffi::OsStr| {
+        let name = name.to_string_lossy();
+        RUNTIMES.iter().any(|runtime| name.starts_with(runtime))
+    };
+    let runtimes = entries.filter(move |entry| is_runtime(&entry.file_name())).map(|entry| entry.path());
+    SYSTEM_DATA.iter().map(PathBuf::from).chain(runtimes)
 }
 
-/// A path that does not exist cannot be used either.
-fn allow(created: RulesetCreated, path: &Path, access: BitFlags<AccessFs>) -> Result<RulesetCreated, RulesetError> {
-    let Ok(descriptor) = PathFd::new(path) else { return Ok(created) };
-    let access = if path.is_dir() { access } else { access & AccessFs::from_file(KNOWN) };
-    created.add_rule(PathBeneath::new(descriptor, access))
-}
-
-/// The same lists for bubblewrap.
+/// Everything of the system that a child reads, for those who build a view of files.
 pub fn system() -> impl Iterator<Item = PathBuf> {
-    let made_by_it = |path: &&&str| path.starts_with("/dev/") || **path == "/proc";
-    SYSTEM.iter().chain(SYSTEM_DATA.iter().filter(move |path| !made_by_it(path))).map(PathBuf::from)
+    let made_inside = |path: &PathBuf| path.starts_with("/dev") || path == Path::new("/proc");
+    SYSTEM.iter().map(PathBuf::from).chain(system_data().filter(move |path| !made_inside(path)))
 }

@@ -1,37 +1,54 @@
-//! Namespaces of the child's own: it sees no process but its family, no network but a loopback on which only we listen, and when
-//! its first process ends, by itself or by our hand, the kernel ends all the others, daemons included.
+//! Namespaces of the child's own: it sees no process but its family, no files but those of its [`View`], no network but a loopback on
+//! which only we listen, and when its first process ends, by itself or by our hand, the kernel ends all the others, daemons included.
 //!
 //! Everything here runs between `fork` and `exec`: plain system calls on data that was made before.
 #![allow(unsafe_code)]
 
+use super::view::View;
+use super::{Limits, Network, Reads};
 use std::io;
 use std::net::TcpListener;
 use std::os::fd::{AsRawFd as _, FromRawFd as _, RawFd};
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::sync::OnceLock;
 
 /// Our proxy's port inside. The network is the child's own, so any number is free.
 pub const PORT: u16 = 7411;
 
-/// Does this system let us? Distributions switch it off, and some let it begin and then forbid all use of it, so it is tried.
+/// Does this system let us? Distributions switch it off, and some let it begin and then forbid all use of it, so all of it is tried.
 pub fn works() -> bool {
     static FOUND: OnceLock<bool> = OnceLock::new();
     *FOUND.get_or_init(|| {
-        // SAFETY: the child makes system calls only and ends by `_exit`.
+        let limits = Limits::new(Reads::default(), Vec::new(), Network::None);
+        let Ok(view) = View::new(&limits, Path::new("/")) else { return false };
+        // SAFETY: both children make system calls on what was made before, and end by `_exit`.
         unsafe {
             match libc::fork() {
                 -1 => false,
                 0 => {
-                    let tried = leave().and_then(|()| loopback()).and_then(|()| listen(PORT).map(drop));
-                    libc::_exit(i32::from(tried.is_err()));
+                    if leave(true).is_err() {
+                        libc::_exit(1);
+                    }
+                    match libc::fork() {
+                        -1 => libc::_exit(1),
+                        0 => {
+                            let tried = view.enter().and_then(|()| loopback()).and_then(|()| listen(PORT).map(drop));
+                            libc::_exit(i32::from(tried.is_err()))
+                        }
+                        first => libc::_exit(i32::from(!ends_well(first))),
+                    }
                 }
-                child => {
-                    let mut status = 0;
-                    libc::waitpid(child, &raw mut status, 0) == child && libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0
-                }
+                child => ends_well(child),
             }
         }
     })
+}
+
+unsafe fn ends_well(child: libc::pid_t) -> bool {
+    let mut status = 0;
+    // SAFETY: a plain system call on a local.
+    unsafe { libc::waitpid(child, &raw mut status, 0) == child && libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0 }
 }
 
 fn done(result: libc::c_int) -> io::Result<()> {
@@ -39,33 +56,19 @@ fn done(result: libc::c_int) -> io::Result<()> {
 }
 
 /// Leaves the machine's namespaces. The process itself stays in its process namespace; its next child is the first of a new one.
-pub unsafe fn leave() -> io::Result<()> {
+pub unsafe fn leave(own_network: bool) -> io::Result<()> {
     // SAFETY: plain system calls; the strings end with a zero byte or are written with their lengths.
     unsafe {
         let (user, group) = (libc::geteuid(), libc::getegid());
-        let all = libc::CLONE_NEWUSER
-            | libc::CLONE_NEWNS
-            | libc::CLONE_NEWPID
-            | libc::CLONE_NEWNET
-            | libc::CLONE_NEWIPC
-            | libc::CLONE_NEWUTS;
-        done(libc::unshare(all))?;
+        let network = if own_network { libc::CLONE_NEWNET } else { 0 };
+        let all = libc::CLONE_NEWUSER | libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::CLONE_NEWIPC | libc::CLONE_NEWUTS;
+        done(libc::unshare(all | network))?;
         write(c"/proc/self/setgroups", b"deny")?;
         map(c"/proc/self/uid_map", user)?;
         map(c"/proc/self/gid_map", group)?;
         done(libc::mount(std::ptr::null(), c"/".as_ptr(), std::ptr::null(), libc::MS_REC | libc::MS_PRIVATE, std::ptr::null()))?;
         let name = b"tribunal";
         done(libc::sethostname(name.as_ptr().cast(), name.len()))
-    }
-}
-
-/// Shows the child its own family in `/proc`. Inside some containers this is forbidden; then Landlock still keeps it from
-/// reading other processes.
-pub unsafe fn show_own_processes() {
-    let flags = libc::MS_NOSUID | libc::MS_NODEV | libc::MS_NOEXEC;
-    // SAFETY: a plain system call on constant strings.
-    unsafe {
-        libc::mount(c"proc".as_ptr(), c"/proc".as_ptr(), c"proc".as_ptr(), flags, std::ptr::null());
     }
 }
 
@@ -163,25 +166,24 @@ pub fn receive(channel: &UnixStream) -> Option<TcpListener> {
     }
 }
 
-/// What a linter that runs as root in a container may keep: work on files that belong to others.
-pub const WITH_FILES: u64 = 0b1111_1111;
-
-/// Gives up capabilities for good, those of a new user namespace included. `kept` is a set of their numbers. It matters for root: the
-/// kernel lets `CAP_PERFMON` read any process's environment past Landlock.
-pub unsafe fn drop_capabilities(kept: u64) {
+/// Gives up all capabilities for good, those of a new user namespace included. It matters for root: the kernel lets `CAP_PERFMON`
+/// read any process's environment past Landlock.
+pub unsafe fn drop_capabilities() -> io::Result<()> {
     const VERSION: u32 = 0x2008_0522;
     /// No privileges for user 0, now or after any `exec`, and no way back.
     const NO_ROOT: libc::c_ulong = 0b1111;
     let header = [VERSION, 0];
     let nothing = [0_u32; 6];
-    // SAFETY: plain system calls; the kernel reads two header words and six data words.
+    // SAFETY: plain system calls; the kernel reads two header words and reads or writes six data words.
     unsafe {
-        for capability in (0..64).filter(|capability| kept >> capability & 1 == 0) {
+        // Who has none may not drop any either, so it is the outcome that is looked at.
+        for capability in 0..64 {
             libc::prctl(libc::PR_CAPBSET_DROP, capability as libc::c_ulong, 0, 0, 0);
         }
-        if kept == 0 {
-            libc::prctl(libc::PR_SET_SECUREBITS, NO_ROOT, 0, 0, 0);
-            libc::syscall(libc::SYS_capset, header.as_ptr(), nothing.as_ptr());
-        }
+        libc::prctl(libc::PR_SET_SECUREBITS, NO_ROOT, 0, 0, 0);
+        libc::syscall(libc::SYS_capset, header.as_ptr(), nothing.as_ptr());
+        let mut left = [u32::MAX; 6];
+        done(libc::syscall(libc::SYS_capget, header.as_ptr(), left.as_mut_ptr()) as libc::c_int)?;
+        if left == nothing { Ok(()) } else { Err(io::ErrorKind::PermissionDenied.into()) }
     }
 }

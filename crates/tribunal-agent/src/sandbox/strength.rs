@@ -1,15 +1,17 @@
 //! How much of the sandbox this machine gives. Callers show it, and refuse strangers' changes where there is none.
 
+use super::Network;
+use super::plan::{Facts, Walls, plan};
 use std::sync::OnceLock;
 
-/// What holds a coding agent on this machine.
+/// What holds programs on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Strength {
-    /// Files, network and processes are confined by the kernel.
+    /// Files, network and processes of every kind of program are confined by the kernel.
     Full(String),
-    /// Some of it is. The words say what is not.
+    /// Some kinds of programs cannot be confined, and are not started. The words say which.
     Partial(String),
-    /// A child can do what its user can.
+    /// None can.
     None(String),
 }
 
@@ -28,10 +30,72 @@ impl Strength {
 /// Found out once; it takes a few milliseconds.
 pub fn strength() -> &'static Strength {
     static FOUND: OnceLock<Strength> = OnceLock::new();
-    FOUND.get_or_init(platform::measure)
+    FOUND.get_or_init(|| strength_of(Facts::measured()))
 }
 
-/// One line for `tribunal doctor`.
+/// Of a machine that can do this much.
+pub fn strength_of(facts: &Facts) -> Strength {
+    let (agents, linters) = (plan(Network::Port(1), facts), plan(Network::None, facts));
+    match (&linters, &agents) {
+        (Err(lack), _) => Strength::None(lack.lack.to_owned()),
+        (Ok(_), Err(lack)) => Strength::Partial(format!("{}; agent CLIs are not started: {}", layers(facts), lack.lack)),
+        (Ok(plan), Ok(_)) if plan.walls == Walls::Landlock => Strength::Full(format!(
+            "{} (no namespaces here: programs can name this machine's files and processes without reading them, and may not use chmod \
+             or utime at all)",
+            layers(facts)
+        )),
+        (Ok(_), Ok(_)) => Strength::Full(layers(facts)),
+    }
+}
+
+fn layers(facts: &Facts) -> String {
+    let mut layers = Vec::new();
+    if facts.namespaces {
+        layers.push("own files, processes and network".to_owned());
+    } else if facts.bubblewrap {
+        layers.push("bubblewrap".into());
+    }
+    if let Some(level) = facts.landlock {
+        layers.push(format!("Landlock {level}"));
+    }
+    if facts.seccomp {
+        layers.push("seccomp".into());
+    }
+    layers.join(", ")
+}
+
+/// What `tribunal doctor` says: what is planned, and what a child that was started for it could really do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Examined {
+    pub words: String,
+    /// Everything that was tried was refused.
+    pub holds: bool,
+}
+
+/// Starts a child and lets it try to get out.
+pub fn examine() -> Examined {
+    let words = describe();
+    if strength().is_none() {
+        return Examined { words, holds: false };
+    }
+    match tried() {
+        Ok(0) => Examined { words: format!("{words}; it started a program, which did not try to get out"), holds: true },
+        Ok(count) => Examined { words: format!("{words}; a child tried {count} ways out, and all were refused"), holds: true },
+        Err(problem) => Examined { words: format!("{words}; but {problem}"), holds: false },
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn tried() -> Result<usize, String> {
+    super::probe::try_to_get_out(&super::plan::Machine::here())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn tried() -> Result<usize, String> {
+    Err("no child can be tried here".into())
+}
+
+/// One line.
 pub fn describe() -> String {
     match strength() {
         Strength::Full(words) => words.clone(),
@@ -40,61 +104,20 @@ pub fn describe() -> String {
     }
 }
 
-#[cfg(target_os = "linux")]
-mod platform {
-    use super::Strength;
-    use crate::sandbox::{Network, bubblewrap, calls, files, space};
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-    /// Since this level Landlock knows TCP ports.
-    const PORTS: u32 = 4;
-
-    pub fn measure() -> Strength {
-        let landlock = files::level();
-        let seccomp = calls::filters(Network::None).is_some();
-        let apart = space::works();
-        let wrapper = !apart || landlock.is_none();
-        let wrapper = wrapper && bubblewrap::works();
-        let mut layers = Vec::new();
-        if let Some(level) = landlock {
-            layers.push(format!("Landlock {level}"));
-        }
-        if seccomp {
-            layers.push("seccomp".into());
-        }
-        if apart {
-            layers.push("own processes and network".into());
-        }
-        if wrapper {
-            layers.push("bubblewrap, on this machine's network".into());
-        }
-        let layers = layers.join(", ");
-        let ports = landlock.is_some_and(|level| level >= PORTS);
-        match (landlock.is_some() || wrapper, seccomp && (apart || ports)) {
-            (true, true) if apart || wrapper => Strength::Full(layers),
-            (true, true) => Strength::Full(format!("{layers} (no namespaces here, so children see this machine's processes)")),
-            (true, false) => {
-                let lack =
-                    if seccomp { "connections are not confined" } else { "no system calls are filtered on this kind of machine" };
-                Strength::Partial(format!("{layers}; {lack}"))
-            }
-            (false, _) => {
-                Strength::None("this kernel has no Landlock, so agents and linters can read and write all that you can".into())
-            }
-        }
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-mod platform {
-    use super::Strength;
-
-    pub fn measure() -> Strength {
-        let lack = if cfg!(target_os = "macos") {
-            "on macOS nothing confines files, network or memory of agents and linters yet; environment, output and time are limited"
-        } else {
-            "on this system nothing confines files, network or memory of agents and linters yet; environment, output and time are \
-             limited, and a program that a child starts may outlive it"
-        };
-        Strength::None(lack.into())
+    #[test]
+    fn each_kind_of_machine_is_told_apart() {
+        let facts = |landlock, namespaces| Facts { landlock, seccomp: true, namespaces, bubblewrap: false };
+        assert!(matches!(strength_of(&facts(Some(7), true)), Strength::Full(_)));
+        assert!(matches!(strength_of(&facts(None, true)), Strength::Full(_)));
+        assert!(matches!(strength_of(&facts(Some(4), false)), Strength::Full(words) if words.contains("no namespaces")));
+        assert!(
+            matches!(strength_of(&facts(Some(3), false)), Strength::Partial(words) if words.contains("agent CLIs are not started"))
+        );
+        assert!(strength_of(&facts(None, false)).is_none());
+        assert!(strength_of(&Facts { seccomp: false, ..facts(Some(7), true) }).is_none());
     }
 }

@@ -29,6 +29,10 @@ pub enum AgentConfig {
         /// May it open network connections? Default true: a model is usually elsewhere.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         network: Option<bool>,
+        /// Files and folders that it may read, beside the system, the programs on the PATH and its own installation: absolute, or
+        /// below your home as `~/x`. Never a whole home folder, nor a place where keys are kept.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        read: Vec<String>,
     },
     /// A linter's results.
     Sarif {
@@ -44,6 +48,9 @@ pub enum AgentConfig {
         env: Vec<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         network: Option<bool>,
+        /// Files and folders that it may read, as of a `command` agent.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        read: Vec<String>,
         /// Category of its results unless `categories` says otherwise. Default: the first category of the role.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         category: Option<String>,
@@ -325,13 +332,14 @@ impl AgentConfig {
             AgentConfig::Command { key: Some(KeySource::Command(_) | KeySource::Keyring(_)), .. } => {
                 Err("`key` of a command names the variable that holds it: { env = \"NAME\" }".into())
             }
-            AgentConfig::Command { command, key, .. } => {
+            AgentConfig::Command { command, key, read, .. } => {
                 check_key(key.as_ref(), None)?;
-                check_program(command)
+                check_program(command)?;
+                check_read(read)
             }
             AgentConfig::Sarif { file: None, command: None, .. } => Err("needs a `file` to read or a `command` to run".into()),
             AgentConfig::Sarif { file: Some(_), command: Some(_), .. } => Err("has both `file` and `command`; keep one".into()),
-            AgentConfig::Sarif { command: Some(command), .. } => check_program(command),
+            AgentConfig::Sarif { command: Some(command), read, .. } => check_program(command).and_then(|()| check_read(read)),
             _ => match self.means() {
                 Means::Model(_, model) => {
                     if let Some(price) = &model.price
@@ -393,6 +401,15 @@ fn check_key(key: Option<&KeySource>, base_url: Option<&str>) -> Result<(), Stri
 
 fn looks_like_a_secret(name: &str) -> bool {
     name.chars().any(|c| !c.is_ascii_alphanumeric() && c != '_') || name.len() > 64
+}
+
+/// `read` names whole paths: a relative one would be the change's own, and one with `..` would hide where it leads.
+pub fn check_read(paths: &[String]) -> Result<(), String> {
+    match paths.iter().find(|path| !(path.starts_with('/') || path.starts_with("~/")) || path.split('/').any(|part| part == ".."))
+    {
+        Some(path) => Err(format!("`read` names `{path}`, which is neither an absolute path nor one below your home (`~/x`)")),
+        None => Ok(()),
+    }
 }
 
 /// A path inside the repository would name the change's own version of the program, which is exactly what must not run.

@@ -13,6 +13,8 @@ pub enum KeyClass {
     Program,
     /// Names variables of the environment that a program is given.
     Variable,
+    /// Names files and folders of the machine that a program may read.
+    Read,
     /// Says where a key is read from.
     Key,
     /// Names a host that is contacted, or opens the network.
@@ -25,7 +27,7 @@ impl KeyClass {
     /// Does a value of a repository's file count only after the person trusted it?
     pub fn needs_trust(self) -> bool {
         match self {
-            KeyClass::Program | KeyClass::Variable | KeyClass::Key | KeyClass::Host => true,
+            KeyClass::Program | KeyClass::Variable | KeyClass::Read | KeyClass::Key | KeyClass::Host => true,
             KeyClass::Plain | KeyClass::Path | KeyClass::Person => false,
         }
     }
@@ -37,6 +39,7 @@ impl KeyClass {
             KeyClass::Path => "a path",
             KeyClass::Program => "a program",
             KeyClass::Variable => "variables to pass on",
+            KeyClass::Read => "files to read",
             KeyClass::Key => "a key",
             KeyClass::Host => "a host",
             KeyClass::Person => "what only your own configuration may set",
@@ -44,7 +47,7 @@ impl KeyClass {
     }
 }
 
-use KeyClass::{Host, Key, Path, Person, Plain, Program, Variable};
+use KeyClass::{Host, Key, Path, Person, Plain, Program, Read, Variable};
 
 /// Every key. `*` is a name that people choose; `**` is all below. Elements of a list have the path of the list.
 pub const KEY_CLASSES: &[(&str, KeyClass)] = &[
@@ -75,6 +78,7 @@ pub const KEY_CLASSES: &[(&str, KeyClass)] = &[
     ("agents.*.price.input", Plain),
     ("agents.*.price.output", Plain),
     ("agents.*.program", Program),
+    ("agents.*.read", Read),
     ("agents.*.structured", Plain),
     ("agents.*.timeout_seconds", Plain),
     ("budget.case_usd", Plain),
@@ -111,6 +115,7 @@ pub const KEY_CLASSES: &[(&str, KeyClass)] = &[
     ("library.qmd.command", Program),
     ("library.qmd.env", Variable),
     ("library.qmd.max_age", Plain),
+    ("library.qmd.read", Read),
     ("library.qmd.timeout", Plain),
     ("library.references", Plain),
     ("library.specs", Path),
@@ -160,6 +165,7 @@ pub const KEY_CLASSES: &[(&str, KeyClass)] = &[
     ("trust.known", Plain),
     ("trust.member", Plain),
     ("validate.commands", Program),
+    ("validate.read", Read),
     ("validate.timeout", Plain),
     ("wait.idle", Plain),
     ("wait.poll", Plain),

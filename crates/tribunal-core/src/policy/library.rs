@@ -59,6 +59,9 @@ pub struct QmdConfig {
     /// Variables passed on from the environment, besides PATH, HOME and LANG.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub env: Vec<String>,
+    /// Files and folders that it may read, beside its own: those of its collections. Absolute, or below your home as `~/x`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub read: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -177,6 +180,7 @@ fn check_qmd(qmd: &QmdConfig) -> Result<(), String> {
     if qmd.command.as_ref().is_some_and(|command| command.first().is_none_or(|program| program.is_empty())) {
         return Err("[library.qmd] command is empty".to_owned());
     }
+    super::agents::check_read(&qmd.read).map_err(|problem| format!("[library.qmd] {problem}"))?;
     Ok(())
 }
 

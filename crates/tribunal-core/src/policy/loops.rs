@@ -2,6 +2,7 @@
 //! bounded before it starts (design rule 10).
 
 use super::admission::is_inside;
+use super::agents::check_read;
 use super::config::{Config, RULES_AGENT};
 use super::identity::Bots;
 use super::span::Span;
@@ -83,6 +84,9 @@ pub struct ValidateConfig {
     /// For each of them. Default 10m.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Span>,
+    /// Files and folders that they may read, beside the system and the programs on the PATH: absolute, or below your home as `~/x`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub read: Vec<String>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -199,6 +203,8 @@ pub struct LoopPolicy {
     #[serde(default)]
     pub validate_not_trusted: Option<String>,
     pub validate_timeout: Span,
+    #[serde(default)]
+    pub validate_read: Vec<String>,
     pub bots: Bots,
     /// Files of linters' results. In the configuration they are named from the top of the checkout; here as they are opened.
     #[serde(default)]
@@ -247,6 +253,7 @@ impl LoopPolicy {
         if cycles == 0 {
             return Err(format!("[{}] cycles must be at least 1", kind.word()));
         }
+        check_read(&config.validate.read).map_err(|problem| format!("[validate] {problem}"))?;
         let usual_fix = FixPolicy::default();
         let wait = WaitPolicy {
             poll: config.wait.poll.unwrap_or(Span::seconds(usual.poll)).max(Span::seconds(1)),
@@ -277,6 +284,7 @@ impl LoopPolicy {
             validate: config.validate.commands.clone(),
             validate_not_trusted: config.not_trusted.get("validate.commands").cloned(),
             validate_timeout: config.validate.timeout.unwrap_or(Span::seconds(600)),
+            validate_read: config.validate.read.clone(),
             bots: config.identity.bots.clone(),
             sarif: own.sarif.clone(),
             defer: config.fix.defer.unwrap_or_default(),

@@ -13,7 +13,8 @@ use tribunal_agent::rules::clock::TimeLimits;
 use tribunal_agent::rules::compile::RuleSet;
 use tribunal_agent::rules::scan::{Depth, Scan, scan_visible};
 use tribunal_agent::rules::visible::{Look, VisibleChange};
-use tribunal_agent::sarif::SarifAgent;
+use tribunal_agent::sarif::{Linter, SarifAgent};
+use tribunal_agent::scratch::Scratch;
 use tribunal_context::outline::outline;
 use tribunal_core::combine::recheck::{Rerun, recheck};
 use tribunal_core::diff::change::{Change, ChangedFile, FileStatus};
@@ -78,16 +79,17 @@ impl Effects {
         let view = View { plan, change: given.change() };
         let Answer { report, depths, cut, silenced } = match agent {
             AgentConfig::Rules {} => self.play_rules(role, &view)?,
-            AgentConfig::Command { command, timeout_seconds, env, key, network } => {
+            AgentConfig::Command { command, timeout_seconds, env, key, network, read } => {
                 // Its own key is passed on under its own name; the configuration refuses every other key there.
                 let mut env = env.clone();
                 env.extend(key.iter().filter_map(KeySource::variable).map(str::to_owned));
-                let agent = CommandAgent { command, timeout: *timeout_seconds, env: &env, network: network.unwrap_or(true) };
+                let network = network.unwrap_or(true);
+                let agent = CommandAgent { command, timeout: *timeout_seconds, env: &env, network, read };
                 let scratch = scratch()?;
                 let brief = given.assignment(state, plan).brief(role);
                 Answer::of(agent.review(&brief, scratch.path())?)
             }
-            AgentConfig::Sarif { file, command, timeout_seconds, env, network, category, categories } => {
+            AgentConfig::Sarif { file, command, timeout_seconds, env, network, read, category, categories } => {
                 let agent = SarifAgent { category: category.as_deref(), categories };
                 let (bytes, root) = match (file, command) {
                     (Some(file), _) => {
@@ -105,8 +107,9 @@ impl Effects {
                         self.repository()
                             .and_then(|repository| repository.export(head, copy.path()))
                             .map_err(|error| failed(&error))?;
-                        let bytes =
-                            SarifAgent::lint(command, copy.path(), home.path(), env, network.unwrap_or(false), *timeout_seconds)?;
+                        let network = network.unwrap_or(false);
+                        let linter = Linter { command, env, network, read, timeout: *timeout_seconds };
+                        let bytes = linter.run(copy.path(), home.path())?;
                         (bytes, copy.path().to_path_buf())
                     }
                     (None, None) => return Err(AgentFailure::Failed("it has neither a file nor a command".into())),
@@ -240,11 +243,8 @@ impl<'a> View<'a> {
     }
 }
 
-fn scratch() -> Result<tempfile::TempDir, AgentFailure> {
-    tempfile::Builder::new()
-        .prefix("tribunal-")
-        .tempdir()
-        .map_err(|error| AgentFailure::Failed(format!("no scratch folder: {error}")))
+fn scratch() -> Result<Scratch, AgentFailure> {
+    Scratch::temporary().map_err(|error| AgentFailure::Failed(format!("no scratch folder: {error}")))
 }
 
 pub(super) fn outlines(report: &Report, change: &Change) -> BTreeMap<RepoPath, Outline> {

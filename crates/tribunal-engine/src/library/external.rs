@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::{Duration, UNIX_EPOCH};
 use tribunal_agent::AgentFailure;
 use tribunal_agent::process::{Clocks, Invocation, run};
-use tribunal_agent::sandbox::{Limits, Network};
+use tribunal_agent::sandbox::{Limits, Network, Reads};
 use tribunal_core::library::external::{Rung, collection, has_collection, query, read};
 use tribunal_core::library::page::Kind;
 use tribunal_core::library::question::Question;
@@ -16,6 +16,8 @@ use tribunal_core::policy::library::{LibraryPolicy, QmdConfig};
 
 const TIMEOUT: u64 = 60;
 const TOLD: &str = "qmd-told";
+/// Where it keeps its index, its models and its list of collections, in the home of whoever configured it. It writes nowhere else.
+const OWN: [&str; 3] = [".cache/qmd", ".config/qmd", ".local/share/qmd"];
 
 impl Library {
     pub(super) async fn ask_external(
@@ -108,13 +110,13 @@ impl Library {
         let mut command = qmd.command.clone().unwrap_or_else(|| vec!["qmd".to_owned()]);
         command.extend(args.iter().cloned());
         let clocks = Clocks::total(Duration::from_secs(qmd.timeout.map_or(TIMEOUT, |timeout| timeout.as_seconds())));
-        let (scratch, env) = (self.scratch.clone(), qmd.env.clone());
+        let (scratch, env, read) = (self.scratch.clone(), qmd.env.clone(), qmd.read.clone());
         let printed = blocking(move || {
             std::fs::create_dir_all(&scratch).map_err(|error| AgentFailure::Failed(error.to_string()))?;
-            // Its index and its models lie in the home of whoever configured it.
             let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
             let set = [("HOME".to_owned(), home.display().to_string())];
-            let writable = vec![scratch.clone(), home.join(".cache"), home.join(".config")];
+            let writable: Vec<PathBuf> = std::iter::once(scratch.clone()).chain(OWN.map(|folder| home.join(folder))).collect();
+            let reads = Reads::of_command(&command, &read).map_err(AgentFailure::Failed)?;
             run(&Invocation {
                 command: &command,
                 input: Vec::new(),
@@ -122,7 +124,7 @@ impl Library {
                 scratch: &scratch,
                 env: &env,
                 set: &set,
-                limits: Limits::open(writable, Network::open(true)),
+                limits: Limits::new(reads, writable, Network::open(true)),
                 clocks,
             })
         })

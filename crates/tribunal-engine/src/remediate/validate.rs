@@ -6,7 +6,9 @@ use crate::effects::blocking;
 use std::sync::Arc;
 use std::time::Duration;
 use tribunal_agent::process::{Clocks, Invocation, run};
-use tribunal_agent::sandbox::{Limits, Network};
+use tribunal_agent::sandbox::{Limits, Network, Reads};
+use tribunal_agent::scratch::Scratch;
+use tribunal_agent::tree::cut_links;
 use tribunal_core::ids::Sha;
 use tribunal_core::procedure::remediate::{Input, State, Validation};
 use tribunal_core::publish::outgoing::masked;
@@ -24,17 +26,22 @@ impl Remedies {
         if commands.is_empty() {
             return Ok(Input::Validated(Validation::NotRun));
         }
+        let read = state.request.loops.validate_read.clone();
         let timeout = Duration::from_secs(state.request.loops.validate_timeout.as_seconds());
         let (repository, scratch) = (Arc::clone(&self.repository), self.agents.scratch.clone());
         let validation = blocking(move || -> Result<Validation, EngineError> {
             let io = |source| EngineError::Io { what: "no folder for a copy of the tree".into(), source };
-            std::fs::create_dir_all(&scratch).map_err(io)?;
-            let copy = tempfile::tempdir_in(&scratch).map_err(io)?;
-            let home = tempfile::tempdir_in(&scratch).map_err(io)?;
+            let (copy, home) = (Scratch::below(&scratch).map_err(io)?, Scratch::below(&scratch).map_err(io)?);
             repository.bring_tree(&tip)?;
             repository.export(&tip, copy.path())?;
+            cut_links(copy.path()).map_err(io)?;
             for command in &commands {
                 let words = ["sh".to_owned(), "-c".to_owned(), command.clone()];
+                let reads = match Reads::of_command(&words, &read) {
+                    Ok(reads) => reads,
+                    Err(why) => return Ok(Validation::CannotRun { command: command.clone(), why }),
+                };
+                let writable = vec![copy.path().to_owned(), home.path().to_owned()];
                 let printed = run(&Invocation {
                     command: &words,
                     input: Vec::new(),
@@ -42,7 +49,7 @@ impl Remedies {
                     scratch: home.path(),
                     env: &[],
                     set: &[],
-                    limits: Limits::open(vec![copy.path().to_owned(), home.path().to_owned()], Network::None),
+                    limits: Limits::new(reads, writable, Network::None).for_builds(),
                     clocks: Clocks::total(timeout),
                 });
                 match printed {

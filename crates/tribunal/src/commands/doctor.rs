@@ -75,7 +75,13 @@ async fn examine() -> Vec<Line> {
         Err(situation) => lines.push(bad(one_line(&situation.happened))),
         Ok(setup) => lines.extend(of_set_up(&setup)),
     }
-    lines.push(good(format!("sandbox for agents and linters: {}", tribunal_agent::sandbox::describe())));
+    let sandbox = tribunal_agent::sandbox::strength::examine();
+    let said = format!("sandbox for agents and linters: {}", sandbox.words);
+    lines.push(match (sandbox.holds, tribunal_agent::sandbox::strength().is_none()) {
+        (true, _) => good(said),
+        (false, true) => note(said),
+        (false, false) => bad(said),
+    });
     let found: Vec<&str> = Cli::ALL.into_iter().map(Cli::program).filter(|name| on_path(name)).collect();
     lines.push(note(if found.is_empty() {
         "no coding-agent CLI found on the PATH".to_owned()

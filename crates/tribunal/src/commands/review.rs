@@ -248,13 +248,14 @@ fn request(args: &ReviewArgs, setup: &Setup, chosen: &target::Chosen) -> Result<
     })
 }
 
-/// Said loudly where an agent CLI would run with nothing around it.
+/// Said loudly where a program would run with nothing around it.
 fn unconfined(setup: &Setup) -> Option<String> {
     let players = setup.policy.panel.values().flatten().flat_map(Player::agents);
     let mut kinds = players.filter_map(|agent| setup.policy.agents.get(agent)).map(AgentConfig::means);
     let strength = tribunal_agent::sandbox::strength();
-    (strength.is_none() && kinds.any(|means| matches!(means, Means::Cli(..))))
-        .then(|| format!("⚠️ Agent CLIs run unconfined here: {}.", strength.words()))
+    let runs_programs = kinds.any(|means| matches!(means, Means::Cli(..) | Means::Command | Means::Sarif));
+    (strength.is_none() && runs_programs && tribunal_agent::sandbox::may_run_unconfined())
+        .then(|| format!("⚠️ Agents and linters run unconfined, as TRIBUNAL_UNCONFINED says: {}.", strength.words()))
 }
 
 /// A spec without a word would call the auditor and hold the change against nothing (PR-51, PR-104).

@@ -435,12 +435,13 @@ fn reviewers_run_in_parallel() {
         assert!(std::process::Command::new("mkfifo").arg(pipes.join(name)).status().unwrap().success());
     }
     let answer = answering(&json!({ "findings": [] }));
-    // Reading needs no write access, so the sandbox allows it; the writers are started here.
+    // They may read there; the writers are started here.
+    let read = format!("read = [\"{}\"]\n", pipes.display());
     let [first, second] = ["a", "b"]
         .map(|name| sandbox.script(&format!("{name}.sh"), &format!("read word < '{}'\n{answer}", pipes.join(name).display())));
     sandbox.configure_person(&format!(
-        "[panel]\nsecurity-reviewer = [\"first\"]\nsdet = [\"second\"]\n[agents.first]\nkind = \"command\"\ncommand = {first}\ntimeout_seconds = 600\n\
-         [agents.second]\nkind = \"command\"\ncommand = {second}\ntimeout_seconds = 600\n"
+        "[panel]\nsecurity-reviewer = [\"first\"]\nsdet = [\"second\"]\n[agents.first]\nkind = \"command\"\ncommand = {first}\ntimeout_seconds = 600\n{read}\
+         [agents.second]\nkind = \"command\"\ncommand = {second}\ntimeout_seconds = 600\n{read}"
     ));
     // Opening a pipe for writing returns when its reader is there: when both returned, both agents are running at once.
     let writers: Vec<_> = ["b", "a"].map(|name| pipes.join(name)).into_iter().collect();

@@ -87,7 +87,7 @@ fn interrupted(sandbox: &Sandbox, args: &[&str]) -> (String, std::path::PathBuf)
     let pipe = sandbox.root().join("started");
     make_pipe(&pipe);
     let script = format!("read word < '{}'\n{}", pipe.display(), answering(&json!({ "findings": [] })));
-    sandbox.seat("sdet", &script);
+    sandbox.seat_with("sdet", &script, &format!("read = [\"{}\"]\n", pipe.display()));
     let all: Vec<&str> = ["review"].iter().chain(args).copied().collect();
     let child = sandbox.command(&all).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     // Opening returns when the agent has opened its end, so the review is under way.

@@ -196,11 +196,11 @@ fn qmd(sandbox: &Sandbox, script: &str) -> String {
     let path = sandbox.root().join("agents/qmd");
     fs::write(
         &path,
-        format!("#!/bin/sh\nLOG={}\necho \"$1\" >> $LOG\n{script}\n", sandbox.root().join("home/.cache/qmd.log").display()),
+        format!("#!/bin/sh\nLOG={}\necho \"$1\" >> $LOG\n{script}\n", sandbox.root().join("home/.cache/qmd/log").display()),
     )
     .unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-    fs::create_dir_all(sandbox.root().join("home/.cache")).unwrap();
+    fs::create_dir_all(sandbox.root().join("home/.cache/qmd")).unwrap();
     path.display().to_string()
 }
 
@@ -217,7 +217,7 @@ fn another_index_is_asked_where_it_is_configured() {
     configure(&answering);
     let hits = search(&sandbox, &["--kind", "decision", "retry", "budget"]);
     assert_eq!((names(&hits), hits[0]["score"].as_f64()), (vec!["ADR-0001"], Some(0.8)));
-    let asked = fs::read_to_string(sandbox.root().join("home/.cache/qmd.log")).unwrap();
+    let asked = fs::read_to_string(sandbox.root().join("home/.cache/qmd/log")).unwrap();
     assert_eq!(asked, "update\nquery\n");
     // By meaning it hangs; by words it answers.
     qmd(&sandbox, &format!("case \"$1\" in query) sleep 60 ;; search) echo '{hit}' ;; esac"));

@@ -225,9 +225,14 @@ impl Sandbox {
 
     /// Gives a role the built-in rules and, beside them, a script.
     pub fn seat(&self, role: &str, script: &str) {
+        self.seat_with(role, script, "");
+    }
+
+    /// The same with more settings of the script.
+    pub fn seat_with(&self, role: &str, script: &str, more: &str) {
         let command = self.script("helper.sh", script);
         self.configure_person(&format!(
-            "[panel]\n{role} = [\"rules\", \"helper\"]\n[agents.helper]\nkind = \"command\"\ncommand = {command}\n"
+            "[panel]\n{role} = [\"rules\", \"helper\"]\n[agents.helper]\nkind = \"command\"\ncommand = {command}\n{more}"
         ));
     }
 }

@@ -25,11 +25,26 @@ const REMOTE: [&str; 9] = [
 /// Fields whose text the vendor would fetch.
 const ADDRESSES: [&str; 5] = ["image_url", "file_url", "fileUri", "file_uri", "video_url"];
 
-pub fn check(wire: Wire, route: &Route, body: &[u8], model: Option<&str>) -> Result<(), String> {
+/// A body as it was read and found to be fine. Only it goes out, written anew: of the bytes that came in, the vendor might read
+/// something else than we did (a name that stands twice, for instance).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Checked(Value);
+
+impl Checked {
+    pub fn bytes(&self) -> Vec<u8> {
+        self.0.to_string().into_bytes()
+    }
+}
+
+/// Nothing for a request that asks nothing: it has no body.
+pub fn check(wire: Wire, route: &Route, body: &[u8], model: Option<&str>) -> Result<Option<Checked>, String> {
     if !route.asks {
-        return Ok(());
+        return if body.is_empty() { Ok(None) } else { Err("a request that asks nothing has no body".into()) };
     }
     let body: Value = serde_json::from_slice(body).map_err(|_| "the request is not JSON".to_owned())?;
+    if !body.is_object() {
+        return Err("the request is no JSON object".into());
+    }
     if let Some(model) = model {
         let asked = route.model.as_deref().or_else(|| body.get("model").and_then(Value::as_str)).unwrap_or_default();
         if asked != model {
@@ -42,7 +57,10 @@ pub fn check(wire: Wire, route: &Route, body: &[u8], model: Option<&str>) -> Res
     if let Some(tool) = tools(&body).into_iter().find_map(|tool| remote(wire, tool)) {
         return Err(format!("the tool {tool} runs at the vendor's and could carry words out"));
     }
-    fetched(&body).map_or(Ok(()), |field| Err(format!("`{field}` holds an address that the vendor would fetch")))
+    match fetched(&body) {
+        Some(field) => Err(format!("`{field}` holds an address that the vendor would fetch")),
+        None => Ok(Some(Checked(body))),
+    }
 }
 
 /// Codex hands tools out in groups, and in the middle of a conversation, so they are looked for at any depth.
@@ -100,7 +118,25 @@ mod tests {
 
     fn gate(wire: Wire, body: &Value) -> Result<(), String> {
         let route = Route { rest: "/x".into(), asks: true, model: None };
-        check(wire, &route, body.to_string().as_bytes(), None)
+        check(wire, &route, body.to_string().as_bytes(), None).map(|checked| assert!(checked.is_some()))
+    }
+
+    /// C14: what the vendor reads is what was checked, whatever a lenient reader would make of the bytes.
+    #[test]
+    fn what_goes_out_is_what_was_read() {
+        let route = Route { rest: "/x".into(), asks: true, model: None };
+        let twice = br#"{"model":"dear","tools":[{"type":"web_search"}],"tools":[],"model":"cheap"}"#;
+        let checked = check(Wire::Openai, &route, twice, Some("cheap")).unwrap().unwrap();
+        let sent: Value = serde_json::from_slice(&checked.bytes()).unwrap();
+        assert_eq!(sent, json!({ "model": "cheap", "tools": [] }));
+        let text = String::from_utf8(checked.bytes()).unwrap();
+        assert!(!text.contains("web_search") && !text.contains("dear"), "{text}");
+        for odd in [&b"[]"[..], b"\"x\"", b"{} {}", b"{}\0", b""] {
+            assert!(check(Wire::Openai, &route, odd, None).is_err(), "{odd:?}");
+        }
+        let silent = Route { asks: false, ..route };
+        assert_eq!(check(Wire::Openai, &silent, b"", None), Ok(None));
+        assert!(check(Wire::Openai, &silent, twice, None).is_err());
     }
 
     #[test]
@@ -145,6 +181,6 @@ mod tests {
     fn only_its_own_model_is_asked() {
         let route = Route { rest: "/x".into(), asks: true, model: None };
         assert!(check(Wire::Openai, &route, br#"{"model":"dear"}"#, Some("cheap")).is_err());
-        assert_eq!(check(Wire::Openai, &route, br#"{"model":"cheap"}"#, Some("cheap")), Ok(()));
+        assert!(check(Wire::Openai, &route, br#"{"model":"cheap"}"#, Some("cheap")).is_ok());
     }
 }

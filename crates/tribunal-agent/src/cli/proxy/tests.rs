@@ -64,18 +64,23 @@ fn proxy_with(base_url: &str, max_requests: u64, budget: Option<Budget>) -> Unde
 }
 
 impl Under {
-    fn ask(&self, request: &str, token: &str) -> String {
+    /// Exactly these bytes.
+    fn send(&self, bytes: &str) -> String {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        stream.write_all(bytes.as_bytes()).unwrap();
+        let mut answer = String::new();
+        let _ = stream.read_to_string(&mut answer);
+        answer
+    }
+
+    fn ask(&self, request: &str, token: &str) -> String {
         let body = "{\"model\":\"m\"}";
         let request = format!(
             "{request} HTTP/1.1\r\nhost: evil.example\r\nx-api-key: {token}\r\nx-extra: no\r\ncookie: no\r\nconnection: close\r\n\
              content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
             body.len()
         );
-        stream.write_all(request.as_bytes()).unwrap();
-        let mut answer = String::new();
-        let _ = stream.read_to_string(&mut answer);
-        answer
+        self.send(&request)
     }
 }
 
@@ -177,4 +182,47 @@ fn a_failing_server_is_given_up() {
     assert!(under.ask("POST /v1/messages", "word").starts_with("HTTP/1.1 403"));
     assert_eq!(asked.try_iter().count(), 3);
     assert!(matches!(under.proxy.account().fault, Some(Fault::Busy { status: 500, .. })));
+}
+
+/// C14: a request that two readers would read differently goes out as one that all read as we did, or not at all.
+#[test]
+fn what_is_forwarded_is_what_was_parsed() {
+    let (url, asked) = server(FINE);
+    let under = proxy(&url, 99);
+    let head = "host: x\r\nx-api-key: word\r\nconnection: close\r\n";
+    let body = "{\"model\":\"m\",\"tools\":[{\"type\":\"web_search_1\",\"name\":\"w\"}],\"tools\":[]}";
+    let length = body.len();
+    // A name that stands twice in the body; another kind of content; a target with another host.
+    let request = format!(
+        "POST http://other.example/v1/messages HTTP/1.1\r\n{head}content-type: text/plain\r\ncontent-length: {length}\r\n\r\n{body}"
+    );
+    assert!(under.send(&request).starts_with("HTTP/1.1 200"));
+    let sent = asked.recv().unwrap();
+    assert!(sent.starts_with("POST /v1/messages HTTP/1.1\r\n") && sent.contains("application/json"), "{sent}");
+    assert!(!sent.contains("web_search") && !sent.contains("other.example") && !sent.contains("text/plain"), "{sent}");
+    // Two lengths: what follows the body is no second request, neither here nor there.
+    let chunked = format!("{length:x}\r\n{body}\r\n0\r\n\r\n");
+    let hidden = "POST /v1/files HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n\r\n";
+    let both =
+        format!("POST /v1/messages HTTP/1.1\r\n{head}content-length: 4\r\ntransfer-encoding: chunked\r\n\r\n{chunked}{hidden}");
+    let _ = under.send(&both);
+    for sent in asked.try_iter() {
+        assert!(!sent.contains("/files") && !sent.to_lowercase().contains("transfer-encoding"), "{sent}");
+    }
+    // Headers that stand twice, a body where none belongs, names for the path that somebody might resolve.
+    let refused = [
+        format!(
+            "POST /v1/messages HTTP/1.1\r\n{head}anthropic-beta: a\r\nanthropic-beta: b\r\ncontent-length: {length}\r\n\r\n{body}"
+        ),
+        format!("GET /v1/models HTTP/1.1\r\n{head}content-length: {length}\r\n\r\n{body}"),
+        format!("POST /v1/x/../messages HTTP/1.1\r\n{head}content-length: {length}\r\n\r\n{body}"),
+        format!("POST /v1/%6dessages HTTP/1.1\r\n{head}content-length: {length}\r\n\r\n{body}"),
+        format!("POST /v1//messages HTTP/1.1\r\n{head}content-length: {length}\r\n\r\n{body}"),
+        format!("POST /v1/messages HTTP/1.1\r\n{head}content-length: 4\r\ncontent-length: {length}\r\n\r\n{body}"),
+    ];
+    for request in refused {
+        let answer = under.send(&request);
+        assert!(answer.starts_with("HTTP/1.1 4"), "{request}\n{answer}");
+    }
+    assert!(asked.try_recv().is_err());
 }

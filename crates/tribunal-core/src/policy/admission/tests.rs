@@ -156,6 +156,9 @@ fn sample(pattern: &str, canary: &str) -> Option<String> {
         "library.qmd.collection" => format!("library.qmd = {{ collection = '{canary}' }}"),
         "library.qmd.command" => format!("library.qmd = {{ collection = 'c', command = ['{canary}'] }}"),
         "library.qmd.env" => format!("library.qmd = {{ collection = 'c', env = ['{canary}'] }}"),
+        "agents.*.read" => format!("agents.x = {{ kind = 'sarif', file = 'f', read = ['/{canary}'] }}"),
+        "library.qmd.read" => format!("library.qmd = {{ collection = 'c', read = ['/{canary}'] }}"),
+        "validate.read" => format!("validate.read = ['/{canary}']"),
         "validate.commands" => format!("validate.commands = ['{canary}']"),
         _ => return None,
     })

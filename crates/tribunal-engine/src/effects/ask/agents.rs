@@ -118,8 +118,6 @@ impl Agents {
                         tree: tree.as_deref().map(Tree::path),
                         cap,
                         scratch_root: &scratch,
-                        // Said loudly in the notices of the run; a stranger's change will have to be refused.
-                        allow_unconfined: true,
                     };
                     ask_with_patience(&agent, &question)
                 });

@@ -17,7 +17,7 @@ impl Plain {
         plain.commit("docs/adrs/0001-retries.md", RETRIES, "decide");
         let qmd = qmd.map(|script| {
             let path = plain.folder.path().join("qmd");
-            let log = plain.folder.path().join("home/.cache/qmd.log");
+            let log = plain.folder.path().join("home/.cache/qmd/log");
             fs::create_dir_all(log.parent().unwrap()).unwrap();
             fs::write(&path, format!("#!/bin/sh\necho \"$*\" | head -1 >> {}\n{script}\n", log.display())).unwrap();
             fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
@@ -47,7 +47,7 @@ impl Plain {
     }
 
     fn told(&self) -> Vec<String> {
-        let log = fs::read_to_string(self.folder.path().join("home/.cache/qmd.log")).unwrap_or_default();
+        let log = fs::read_to_string(self.folder.path().join("home/.cache/qmd/log")).unwrap_or_default();
         log.lines().map(|line| line.split(' ').take(2).collect::<Vec<_>>().join(" ")).collect()
     }
 

@@ -35,8 +35,14 @@ pub async fn an_injected_comment(town: &Town) {
 /// Design rule 7: somebody pushes while fixes are made; nothing is written to a head that nobody read, and the pass is made again.
 pub async fn a_moved_head(town: &Town) {
     configure(town, "").await;
-    let pushed = town.machine.folder().join("pushed");
-    let config = format!("[validate]\ncommands = [\"until [ -e '{}' ]; do sleep 0.1; done\"]\n", pushed.display());
+    let signals = town.machine.folder().join("signals");
+    std::fs::create_dir(&signals).unwrap();
+    let pushed = signals.join("pushed");
+    let config = format!(
+        "[validate]\ncommands = [\"until [ -e '{}' ]; do sleep 0.1; done\"]\nread = [\"{}\"]\n",
+        pushed.display(),
+        signals.display()
+    );
     town.stage.push("main", &[(".tribunal.toml", Some(&config))], "validate").await;
     let (number, branch, _) = town.pull(&[("notes.md", Some(NOTES))]).await;
     says(town, number, LINTBOT, "", &[spelling()]).await;
