@@ -19,7 +19,7 @@ use tribunal_core::gate::words::{comment, prompt, read as read_answer};
 use tribunal_core::gate::{Gate as Question, GateName};
 use tribunal_core::ids::{AgentName, RunId};
 use tribunal_core::policy::layers::read_layer;
-use tribunal_core::procedure::review::pull::Brought;
+use tribunal_core::procedure::review::brought::Brought;
 use tribunal_core::publish::marker::{MarkerKey, Seal, read as read_mark};
 use tribunal_core::publish::memory::Memory;
 use tribunal_core::publish::outgoing::known::learn_secret;
@@ -87,7 +87,7 @@ pub fn receipt(data: &[u8]) {
     let Ok(document) = serde_json::from_slice::<Document>(data) else { return };
     leaves(&markdown(&document));
     let _ = document.for_display();
-    let brought = Brought::from_receipt(document, &change());
+    let brought = Brought::from_receipt(&document, &change(), &roles());
     for finding in &brought.findings {
         let lines: Vec<String> = change().files[0].lines().map(|line| mask::mask(&line.text)).collect();
         assert!(fold(&lines.join("\n")).contains(&fold(&finding.evidence)), "{}", finding.evidence);

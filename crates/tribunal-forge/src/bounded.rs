@@ -7,6 +7,7 @@ use crate::http::limits::{OperationLimits, within};
 use crate::port::{Answered, CheckCommit, Discuss, Forge, GitSource, Issues, Merge, React, Read, Resolve, ReviewPull};
 use async_trait::async_trait;
 use tribunal_core::ids::Sha;
+use tribunal_core::publish::outgoing::Outgoing;
 use tribunal_core::pull::capability::Capabilities;
 use tribunal_core::pull::facts::{Account, BaseRules, Check, Issue, MergeOrder, Permission, Pull, PullFilter};
 use tribunal_core::pull::place::Project;
@@ -74,11 +75,11 @@ impl<F: Forge> Discuss for Bounded<F> {
         within(&self.limits, self.forge.comments(number)).await
     }
 
-    async fn comment(&self, number: u64, body: &str) -> Answered<Comment> {
+    async fn comment(&self, number: u64, body: &Outgoing) -> Answered<Comment> {
         within(&self.limits, self.forge.comment(number, body)).await
     }
 
-    async fn edit_comment(&self, number: u64, id: &str, body: &str) -> Answered<()> {
+    async fn edit_comment(&self, number: u64, id: &str, body: &Outgoing) -> Answered<()> {
         within(&self.limits, self.forge.edit_comment(number, id, body)).await
     }
 
@@ -113,7 +114,7 @@ impl<F: Forge> ReviewPull for Bounded<F> {
         within(&self.limits, self.forge.delete_pending(number, review)).await
     }
 
-    async fn reply(&self, number: u64, thread: &Thread, body: &str) -> Answered<()> {
+    async fn reply(&self, number: u64, thread: &Thread, body: &Outgoing) -> Answered<()> {
         within(&self.limits, self.forge.reply(number, thread, body)).await
     }
 
@@ -197,7 +198,7 @@ impl<F: Forge> Issues for Bounded<F> {
         within(&self.limits, self.forge.issue_comments(number)).await
     }
 
-    async fn comment_on_issue(&self, number: u64, body: &str) -> Answered<()> {
+    async fn comment_on_issue(&self, number: u64, body: &Outgoing) -> Answered<()> {
         within(&self.limits, self.forge.comment_on_issue(number, body)).await
     }
 
@@ -209,7 +210,7 @@ impl<F: Forge> Issues for Bounded<F> {
         within(&self.limits, self.forge.close_issue(number)).await
     }
 
-    async fn add_label(&self, number: u64, label: &str) -> Answered<()> {
+    async fn add_label(&self, number: u64, label: &Outgoing) -> Answered<()> {
         within(&self.limits, self.forge.add_label(number, label)).await
     }
 

@@ -116,7 +116,8 @@ impl<'a> AnchorIndex<'a> {
             (Side::New, Suspicion::AboutSecrets) => 2,
             (Side::Old, Suspicion::AboutSecrets) => 3,
         };
-        self.masked[cell].get_or_init(|| self.file.hunks.iter().map(|hunk| MaskedHunk::new(&hunk.lines, side, suspicion)).collect())
+        self.masked[cell]
+            .get_or_init(|| self.file.hunks.iter().map(|hunk| MaskedHunk::new(&hunk.lines, side, suspicion)).collect())
     }
 
     /// The quote of an anchor with its keys masked, as it is kept and shown, and the keys around it. A key's first line may stand

@@ -99,7 +99,6 @@ impl App {
         let body = json!({ "repositories": [name], "permissions": permissions(phase) });
         let answer = http.write(Method::POST, &path, Some(&body), "a token for the App").await.map_err(harmless)?;
         let minted: AccessToken = answer.json("a token for the App")?;
-        learn_secret(&minted.token);
         let token = BoundToken::given_for(&self.server, &minted.token)
             .map_err(|refused| ForgeFault::Unauthorized { host: self.server.authority(), message: refused.to_string() })?;
         Ok(Minted { token, expires: unix_now + TOKEN_LIFE })

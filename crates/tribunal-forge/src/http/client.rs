@@ -16,7 +16,6 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep, sleep_until};
 use tribunal_core::policy::credentials::origin::HttpOrigin;
-use tribunal_core::publish::outgoing::known::learn_secret;
 use tribunal_core::pull::fault::ForgeFault;
 
 const CONNECT: Duration = Duration::from_secs(10);
@@ -66,7 +65,6 @@ impl Http {
     pub fn new(settings: Settings) -> Answered<Self> {
         // The first provider of a process stays; any that is there already will do.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        learn_secret(&settings.token);
         let host = host_of(&settings.api);
         let unusable = |message: String| ForgeFault::Unreachable { host: host.clone(), message };
         let url = Url::parse(&settings.api).map_err(|error| unusable(format!("`{}` is no address: {error}", settings.api)))?;

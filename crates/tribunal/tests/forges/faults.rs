@@ -4,7 +4,7 @@ use super::gitea::town;
 use super::loops::{Running, until};
 use super::town::{Machine, Said, Town, assert_no_repetition};
 use crate::kill_moments::{Kills, wait_for_orphans};
-use forge_conformance::{Stage as _, Who};
+use forge_conformance::{Stage as _, Voice as _, Who};
 use lossy_proxy::{Harm, LossyProxy, Rule};
 use std::time::{Duration, Instant};
 use tribunal_core::pull::facts::CheckState;

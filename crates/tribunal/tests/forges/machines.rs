@@ -6,12 +6,13 @@ use super::loops::{configure, everything, looped, ours};
 use super::story::UNSAFE;
 use super::sweeps::{PLAIN, row, sent, state};
 use super::town::{Machine, Said, Town, assert_no_repetition};
-use forge_conformance::Who;
+use forge_conformance::{Voice as _, Who};
 use serde_json::Value;
 use tribunal_core::findings::anchor::Side;
 use tribunal_core::pull::capability::Capability;
 use tribunal_core::pull::facts::{CheckState, PullState};
 use tribunal_core::pull::place::ForgeKind;
+use tribunal_core::publish::outgoing::Outgoing;
 use tribunal_core::pull::talk::{NewComment, NewReview, ReviewEvent, ReviewState};
 
 const TOTAL: &str = "def total(items=[]):\n    items.append(1)\n    return sum(items)\n";
@@ -117,13 +118,13 @@ pub async fn doubles_are_removed(town: &Town) {
             side: Side::New,
             line: thread.line.unwrap(),
             start_line: None,
-            body: thread.comments[0].body.clone(),
+            body: Outgoing::of_somebody_else(&thread.comments[0].body),
         })
         .collect();
     let body = ours(bot.reviews(number).await.unwrap())[0].body.clone();
     for _ in 0..2 {
-        let again =
-            NewReview { commit: head.clone(), event: ReviewEvent::Comment, body: body.clone(), comments: comments.clone() };
+        let body = Outgoing::of_somebody_else(&body);
+        let again = NewReview { commit: head.clone(), event: ReviewEvent::Comment, body, comments: comments.clone() };
         bot.submit(number, &again).await.unwrap();
     }
     let sticky = town.stickies(number).await[0].body.clone();

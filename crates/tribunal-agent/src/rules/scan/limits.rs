@@ -115,7 +115,7 @@ fn time_of(change: &Change, role: &Role) -> Duration {
         window: None,
         has_repo: true,
         spec: None,
-        watch: None,
+        author: tribunal_core::findings::admit::Author::Rules,
     };
     let report = Report { findings: found.claims, ..Report::default() };
     std::hint::black_box(admit(report, &gate));

@@ -60,8 +60,16 @@ fn the_heaviest_claims_are_kept_where_there_are_too_many() {
     let roles = built_in_roles().unwrap();
     let role = roles.iter().find(|role| role.name.as_str() == "security-reviewer").unwrap();
     let (change, agent, outlines) = (change(), AgentName::from("test"), BTreeMap::new());
-    let gate =
-        Gate { role, agent: &agent, change: &change, outlines: &outlines, window: None, has_repo: true, spec: None, watch: None };
+    let gate = Gate {
+        role,
+        agent: &agent,
+        change: &change,
+        outlines: &outlines,
+        window: None,
+        has_repo: true,
+        spec: None,
+        author: Author::Rules,
+    };
     let mut findings = vec![Claim { severity: Some(Severity::Suggestion), ..claim() }; MAX_CLAIMS + 50];
     findings.push(Claim { severity: Some(Severity::Blocker), ..claim() });
     let report = admit(Report { findings, ..Report::default() }, &gate);

@@ -2,6 +2,7 @@
 
 use super::origin::HttpOrigin;
 use crate::findings::key::sha256_hex;
+use crate::publish::outgoing::known::learn_secret;
 use std::fmt;
 
 /// GitHub's API has a host of its own; a token for the one is a token for the other.
@@ -24,6 +25,8 @@ impl BoundToken {
     /// Binds a token to a server. Which server that is must come from the person or from the variable's own meaning
     /// ([`super::grant`]), never from what is about to be asked.
     pub fn given_for(server: &HttpOrigin, text: &str) -> Result<BoundToken, PlainHttp> {
+        // From here on nothing that this process posts, stores or prints holds it.
+        learn_secret(text);
         if server.may_carry_secrets() {
             Ok(BoundToken { server: server.clone(), text: text.to_owned() })
         } else {
