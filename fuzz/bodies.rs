@@ -26,7 +26,7 @@ use tribunal_core::publish::outgoing::known::learn_secret;
 use tribunal_core::publish::outgoing::{Outgoing, forged, mask};
 use tribunal_core::publish::sticky::markdown;
 use tribunal_core::pull::command::commands as read_commands;
-use tribunal_core::remedy::suggestion::{splice, suggestion};
+use tribunal_core::remedy::suggestion::{parse_suggestion, splice};
 use tribunal_core::report::document::Document;
 
 /// A change that reports can speak of.
@@ -115,7 +115,7 @@ pub fn commands(data: &[u8]) {
 
 pub fn suggestions(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
-    let Some(found) = suggestion(&text) else { return };
+    let Some(found) = parse_suggestion(&text) else { return };
     let file = "one\ntwo\nthree\nfour\nfive\n";
     for lines in [(1, 1), (2, 4), (5, 5), (6, 9)] {
         let _ = splice(&found, &"app.py".into(), lines, file);

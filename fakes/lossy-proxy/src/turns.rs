@@ -62,13 +62,12 @@ impl Turns {
         let until = Instant::now() + patience;
         let ended = loop {
             let ended = state.ended[process];
-            match state.waiting[process].pop_front() {
+            if let Some(go) = state.waiting[process].pop_front() {
                 // Its client may have hung up meanwhile; then the next one goes.
-                Some(go) => match go.send(()) {
+                match go.send(()) {
                     Ok(()) => break ended,
                     Err(()) => continue,
-                },
-                None => {}
+                }
             }
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {

@@ -310,10 +310,10 @@ impl Attempt {
             (Write::Review { .. }, Written::Unsure) => (self.unsure_review, self.doubts) = (true, 0),
             // Refused as a whole: what it was about is no longer in doubt.
             (Write::Review { .. }, Written::Failed) => self.reviews -= 1,
-            (Write::EditSticky { id, .. } | Write::Withdraw { id }, Written::Done { .. }) => {
-                if self.claim_id() == Some(id.as_str()) {
-                    self.claim = Claimed::No;
-                }
+            (Write::EditSticky { id, .. } | Write::Withdraw { id }, Written::Done { .. })
+                if self.claim_id() == Some(id.as_str()) =>
+            {
+                self.claim = Claimed::No;
             }
             _ => {}
         }

@@ -16,7 +16,8 @@ pub fn suggestion(item: &Fixable) -> Option<Suggestion> {
     parse_suggestion(&item.body)
 }
 
-fn parse_suggestion(body: &str) -> Option<Suggestion> {
+/// What a body suggests, whoever wrote it. Only [`suggestion`] leads to an edit.
+pub fn parse_suggestion(body: &str) -> Option<Suggestion> {
     let mut found = Vec::new();
     let mut lines = body.lines();
     while let Some(line) = lines.next() {

@@ -134,7 +134,7 @@ impl Forge {
             ReviewEvent::Approve => ReviewState::Approved,
             ReviewEvent::RequestChanges => ReviewState::ChangesRequested,
         };
-        self.review(number, self.me.clone(), state, review.body.clone());
+        self.review(number, self.me.clone(), state, review.body.to_string());
         self.wrote.push(Wrote::Review { number, level });
     }
 

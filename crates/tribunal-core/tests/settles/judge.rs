@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use tribunal_core::procedure::settle::plan_file::read::read;
 use tribunal_core::procedure::settle::plan_file::{Plan, Status, TaskId};
 use tribunal_core::publish::marker::{Mark, read as read_mark};
+use tribunal_core::publish::outgoing::Outgoing;
 use tribunal_core::publish::verdict::{Assessment, Sitting};
 use tribunal_core::pull::facts::PullState;
 
@@ -130,7 +131,8 @@ mod tests {
     fn verdict(world: &mut World, number: u64, assessment: Assessment, verdict: Verdict, level: u8) {
         let head = world.forge.pulls[&number].head.sha.clone();
         let mark = Mark::Verdict { sitting: Sitting::Settle { assessment }, run: "r".into(), verdict, head: head.clone() };
-        let body = format!("VERDICT: {}\n{}", verdict.word(), seal(&mark, &Forge::case_id(number), &world.forge.key));
+        let body =
+            Outgoing::sealed(&format!("VERDICT: {}", verdict.word()), seal(&mark, &Forge::case_id(number), &world.forge.key));
         let review = NewReview { commit: head, event: ReviewEvent::Comment, body, comments: vec![] };
         world.forge.submit(number, &review, level);
     }

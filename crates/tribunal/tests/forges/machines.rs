@@ -9,10 +9,10 @@ use super::town::{Machine, Said, Town, assert_no_repetition};
 use forge_conformance::{Voice as _, Who};
 use serde_json::Value;
 use tribunal_core::findings::anchor::Side;
+use tribunal_core::publish::outgoing::Outgoing;
 use tribunal_core::pull::capability::Capability;
 use tribunal_core::pull::facts::{CheckState, PullState};
 use tribunal_core::pull::place::ForgeKind;
-use tribunal_core::publish::outgoing::Outgoing;
 use tribunal_core::pull::talk::{NewComment, NewReview, ReviewEvent, ReviewState};
 
 const TOTAL: &str = "def total(items=[]):\n    items.append(1)\n    return sum(items)\n";
