@@ -3,7 +3,7 @@
 //! A file that git does not know is the person's own until they say otherwise. A branch can empty `.gitignore`, so the base's rules
 //! count as well; and what looks like a secret is never taken along unasked, because a review hands its files to agents.
 
-use crate::findings::leak::masked;
+use crate::publish::outgoing::mask::has_key_shape;
 use crate::ids::RepoPath;
 use std::collections::BTreeSet;
 
@@ -135,7 +135,7 @@ pub fn is_secret_content(bytes: &[u8]) -> bool {
             || line.starts_with("PuTTY-User-Key-File-")
             || line.contains("AGE-SECRET-KEY-1")
     };
-    text.lines().any(|line| is_key_block(line) || masked(line).1)
+    text.lines().any(|line| is_key_block(line) || has_key_shape(line))
 }
 
 /// What the output says of the files that were withheld, one sentence for each reason.
