@@ -167,7 +167,7 @@ async fn half_a_check_run_is_uncertain() {
         start_line: 1,
         end_line: 1,
         level: AnnotationLevel::Notice,
-        title: String::new(),
+        title: "".into(),
         message: "m".into(),
     };
     let annotations = vec![annotation; 51];

@@ -8,11 +8,12 @@ use super::settles::{Planned, Tasked, issue};
 use super::sweeps::{run, state};
 use super::town::{Said, Town, new_branch};
 use fake_model_server::{ModelServer, Reply, Script};
-use forge_conformance::Who;
+use forge_conformance::{Voice as _, Who};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use tribunal_core::findings::anchor::Side;
 use tribunal_core::ids::Sha;
+use tribunal_core::publish::outgoing::Outgoing;
 use tribunal_core::pull::facts::PullState;
 use tribunal_core::pull::talk::{NewComment, NewReview, ReviewEvent, Thread};
 use tribunal_forge::port::Forge;
@@ -55,10 +56,15 @@ impl Actor {
             side: Side::New,
             line: 3,
             start_line: None,
-            body,
+            body: Outgoing::of_somebody_else(&body),
         };
         let block = suggestion(&format!("Spelling, says {}.", self.name), "The shop never opens.");
-        let review = |event, body: &str, comments| NewReview { commit: head.clone(), event, body: body.into(), comments };
+        let review = |event, body: &str, comments| NewReview {
+            commit: head.clone(),
+            event,
+            body: Outgoing::of_somebody_else(body),
+            comments,
+        };
         let talked = review(ReviewEvent::Comment, "Please change it.", vec![remark(block)]);
         self.forge.submit(number, &talked).await.unwrap_or_else(|fault| panic!("{} says nothing: {fault}", self.name));
         let commands =
@@ -162,9 +168,10 @@ pub async fn a_deleted_word_lifts_no_hold(town: &Town) {
         side: Side::New,
         line: 3,
         start_line: None,
-        body: suggestion("Spelling.", "The shop never opens."),
+        body: suggestion("Spelling.", "The shop never opens.").into(),
     };
-    let review = NewReview { commit: first.clone(), event: ReviewEvent::Comment, body: String::new(), comments: vec![remark] };
+    let review =
+        NewReview { commit: first.clone(), event: ReviewEvent::Comment, body: Outgoing::default(), comments: vec![remark] };
     reader.submit(number, &review).await.unwrap();
     let before = refs(town).await;
     let sweep = || run(town, &["sweep".into(), town.address(number), "--merge".into(), "--answer-within".into(), "1s".into()]);
