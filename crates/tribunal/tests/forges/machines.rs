@@ -64,11 +64,11 @@ pub async fn other_commands_elsewhere(town: &Town) {
     let (number, _, _) = town.pull(&[("sum.py", Some(TOTAL))]).await;
     let address = town.address(number);
     town.run(&["review", &address]).ended(0);
-    let loops = |machine: &Machine| town.run_on(machine, &["watch", &address, "--once", "--reviewer", "tribunal"]);
+    let loops = |machine: &Machine| town.run_on(machine, &["watch", &address, "--once"]);
     let one = loops(&Machine::new());
     let before = everything(town, number).await;
     assert_eq!(loops(&Machine::new()).code, one.code);
-    let respond = town.run_on(&Machine::new(), &["respond", &address, "--once", "--reviewer", "tribunal"]);
+    let respond = town.run_on(&Machine::new(), &["respond", &address, "--once"]);
     assert_eq!(respond.code, one.code, "{respond:?}");
     let after = everything(town, number).await;
     assert_eq!((after.0, after.1), (before.0, before.1), "a fresh home answered again");
@@ -170,7 +170,7 @@ pub async fn fixer_and_review_answer_once(town: &Town) {
     let (number, _, _) = town.pull(&[("app.py", Some(UNSAFE))]).await;
     let address = town.address(number);
     town.run(&["review", &address]).ended(1);
-    looped(town, &["watch", &address, "--once", "--reviewer", "tribunal"]);
+    looped(town, &["watch", &address, "--once"]);
     let me = town.stage.forge_as(Who::Bot).identity().await.unwrap().login;
     let fixed = |threads: &[tribunal_core::pull::talk::Thread]| -> usize {
         threads.iter().map(|thread| ours(thread, &me).iter().filter(|words| words.starts_with("Fixed in ")).count()).sum()
