@@ -1,7 +1,7 @@
 //! Scheme, host and port of a server: what a token is bound to.
 
 use std::fmt;
-use std::net::{IpAddr, Ipv4Addr};
+use core::net::{IpAddr, Ipv4Addr};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Scheme {

@@ -3,7 +3,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::{LazyLock, PoisonError, RwLock};
 
@@ -41,7 +41,7 @@ const PUBLIC_STARTS: [&str; 16] = [
 pub struct KnownSecrets {
     values: BTreeSet<String>,
     /// Pieces of all forms of the values, squeezed, by their length.
-    pieces: BTreeMap<usize, HashSet<Vec<u8>>>,
+    pieces: BTreeMap<usize, BTreeSet<Vec<u8>>>,
 }
 
 impl std::fmt::Debug for KnownSecrets {
