@@ -8,7 +8,11 @@ use tribunal_store::{DeskRow, Ledger, StoreError, Stored};
 pub struct LedgerBook(pub Arc<Ledger>);
 
 fn fault(error: StoreError) -> BookFault {
-    BookFault(error.to_string())
+    let text = error.to_string();
+    match error {
+        StoreError::NotOurs { .. } | StoreError::Changed { .. } => BookFault::Changed(text),
+        _ => BookFault::Failed(text),
+    }
 }
 
 /// Numbers and versions are counted up from one; beyond this the ledger would be full long before.

@@ -13,6 +13,8 @@ use std::path::{Path, PathBuf};
 
 const OWNER: &str = "owner";
 const KEY: &str = "ledger.key";
+/// So often is a folder looked at again that other processes make at the same time.
+const ATTEMPTS: usize = 8;
 
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
@@ -47,29 +49,23 @@ impl OwnFolder {
         if path == state {
             return Ok((Self::of_person(state, secret), None));
         }
-        let aside =
-            if is_there(path)? && owner(path, &secret).is_none() && !is_empty(path) { Some(set_aside(path)?) } else { None };
         let io = |source| FolderError::Io { path: path.to_path_buf(), source };
-        make_private(path).map_err(io)?;
-        let id = match owner(path, &secret) {
-            Some(id) => id,
-            None => {
-                let id = hex(&random().map_err(io)?[..16]);
-                let line = format!("{id} {}\n", seal_of(&secret, &id));
-                // Renamed into place: two processes that begin at once end up with one id, and both read it.
-                let made = path.join(format!(".owner-{id}"));
-                write_private(&made, line.as_bytes()).map_err(io)?;
-                match fs::hard_link(&made, path.join(OWNER)) {
-                    Ok(()) => {}
-                    Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-                    Err(_) => fs::copy(&made, path.join(OWNER)).map(drop).map_err(io)?,
+        let mut aside = None;
+        // Another process may make the folder between two looks, so each answer is looked at again.
+        for _ in 0..ATTEMPTS {
+            if is_there(path)? {
+                if let Some(id) = owner(path, &secret) {
+                    make_private(path).map_err(io)?;
+                    refuse_links(path)?;
+                    return Ok((Self { path: path.to_path_buf(), id, secret, state: state.to_path_buf() }, aside));
                 }
-                let _ = fs::remove_file(&made);
-                owner(path, &secret).ok_or_else(|| io(std::io::Error::other("its owner file cannot be read back")))?
+                if !is_empty(path) {
+                    aside = Some(set_aside(path)?);
+                }
             }
-        };
-        refuse_links(path)?;
-        Ok((Self { path: path.to_path_buf(), id, secret, state: state.to_path_buf() }, aside))
+            make_owned(path, &secret).map_err(io)?;
+        }
+        Err(io(std::io::Error::other("its owner file cannot be read back")))
     }
 
     /// The folder if it is there and ours. Nothing is made and nothing is moved.
@@ -107,7 +103,11 @@ impl OwnFolder {
     /// Renames the folder: its ledger was changed by somebody else. Of the person's own state folder only the ledger goes.
     pub fn set_aside(self) -> Result<SetAside, FolderError> {
         if self.path != self.state {
-            return set_aside(&self.path);
+            // Another process may have set it aside already, and made a new one.
+            return match owner(&self.path, &self.secret) {
+                Some(id) if id != self.id => Ok(SetAside { from: self.path.clone(), to: self.path }),
+                _ => set_aside(&self.path),
+            };
         }
         for ending in ["-wal", "-shm"] {
             let mut name = self.ledger().into_os_string();
@@ -117,6 +117,20 @@ impl OwnFolder {
         }
         set_aside(&self.ledger())
     }
+}
+
+/// A folder with its owner file, renamed into place as a whole: nobody sees it without the file. One that somebody else was faster
+/// with stays.
+fn make_owned(path: &Path, secret: &[u8; 32]) -> std::io::Result<()> {
+    let id = hex(&random()?[..16]);
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let made = path.with_file_name(format!(".{name}-{id}"));
+    make_private(&made)?;
+    write_private(&made.join(OWNER), format!("{id} {}\n", seal_of(secret, &id)).as_bytes())?;
+    if fs::rename(&made, path).is_err() {
+        fs::remove_dir_all(&made)?;
+    }
+    Ok(())
 }
 
 /// Is there anything, and is it a folder? A link is neither.
@@ -166,7 +180,12 @@ fn refuse_links(path: &Path) -> Result<(), FolderError> {
     let mut folders = vec![path.to_path_buf()];
     while let Some(folder) = folders.pop() {
         let io = |source| FolderError::Io { path: folder.clone(), source };
-        for entry in fs::read_dir(&folder).map_err(io)? {
+        let entries = match fs::read_dir(&folder) {
+            // A temporary folder of another process.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+            listed => listed.map_err(io)?,
+        };
+        for entry in entries {
             let entry = entry.map_err(io)?;
             let kind = entry.file_type().map_err(io)?;
             if kind.is_symlink() {
@@ -274,6 +293,20 @@ mod tests {
         let (again, aside) = OwnFolder::open(&path, &state).unwrap();
         assert_eq!((aside, again.id), (None, made.id.clone()));
         assert_eq!(OwnFolder::existing(&path, &state).unwrap().unwrap().id, made.id);
+    }
+
+    /// Processes that begin at once end up in one folder, and none of them sets aside what another has just made.
+    #[test]
+    fn many_who_begin_at_once_share_one_folder() {
+        for _ in 0..20 {
+            let (_root, path, state) = folders();
+            let open = || OwnFolder::open(&path, &state).unwrap();
+            let made: Vec<_> = std::thread::scope(|scope| {
+                let threads: Vec<_> = (0..8).map(|_| scope.spawn(open)).collect();
+                threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+            });
+            assert!(made.iter().all(|(own, aside)| own.id == made[0].0.id && aside.is_none()));
+        }
     }
 
     /// Issue 16, point 9: a folder that came with the repository, or that another account made, is not read.

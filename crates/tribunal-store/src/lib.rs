@@ -268,8 +268,9 @@ impl Ledger {
         if seal::changed_mark(&self.path).exists() {
             return Err(self.not_ours());
         }
+        let known = self.key.known_writes();
         let mut reading = self.pool.begin().await?;
-        if seal::is_ours(&mut reading, &self.key).await? { Ok(()) } else { Err(self.not_ours()) }
+        if seal::is_ours(&mut reading, &self.key, known).await? { Ok(()) } else { Err(self.not_ours()) }
     }
 
     async fn migrate(&self) -> Result<(), StoreError> {
@@ -280,6 +281,7 @@ impl Ledger {
         if found > LAYOUT {
             return Err(StoreError::TooNew { found, known: LAYOUT });
         }
+        let known = self.key.known_writes();
         // Immediate, so that two processes that open a new ledger at once migrate it once.
         let mut transaction = self.pool.begin_with("BEGIN IMMEDIATE").await?;
         let found: i64 = sqlx::query_scalar("PRAGMA user_version").fetch_one(&mut *transaction).await?;
@@ -289,7 +291,7 @@ impl Ledger {
         }
         let definitions: i64 = sqlx::query_scalar("SELECT count(*) FROM sqlite_schema").fetch_one(&mut *transaction).await?;
         let is_new = found == 0 && definitions == 0;
-        if !is_new && (found < FIRST_SEALED || !seal::is_ours(&mut transaction, &self.key).await?) {
+        if !is_new && (found < FIRST_SEALED || !seal::is_ours(&mut transaction, &self.key, known).await?) {
             return Err(self.not_ours());
         }
         for migration in MIGRATIONS.iter().skip(usize::try_from(found).unwrap_or(0)) {

@@ -57,8 +57,9 @@ impl SealKey {
         hex(&self.mac(&[b"whole", numbers.as_bytes(), tables.as_bytes()]))
     }
 
-    /// How many writes this account knows of.
-    fn known_writes(&self) -> i64 {
+    /// How many writes this account knows of. To be asked before a transaction begins: what other processes store after that is
+    /// counted here and not seen there.
+    pub(crate) fn known_writes(&self) -> i64 {
         let text = self.mark.as_ref().and_then(|mark| std::fs::read_to_string(mark).ok());
         text.and_then(|text| text.trim().parse().ok()).unwrap_or(0)
     }
@@ -280,8 +281,8 @@ async fn put_whole(connection: &mut SqliteConnection, key: &SealKey, whole: &Who
     Ok(())
 }
 
-/// Is the ledger the one that this account wrote last?
-pub(crate) async fn is_ours(connection: &mut SqliteConnection, key: &SealKey) -> Result<bool, StoreError> {
+/// Is the ledger the one that this account wrote last? `known` are the writes that were known before the transaction began.
+pub(crate) async fn is_ours(connection: &mut SqliteConnection, key: &SealKey, known: i64) -> Result<bool, StoreError> {
     let Some(whole) = whole(&mut *connection, key).await? else { return Ok(false) };
     let sums = "SELECT count(*) AS rows, coalesce(sum(m0), 0) AS s0, coalesce(sum(m1), 0) AS s1, coalesce(sum(m2), 0) AS s2,
                 coalesce(sum(m3), 0) AS s3, coalesce(sum(m4), 0) AS s4, coalesce(sum(m5), 0) AS s5 FROM seal";
@@ -293,7 +294,7 @@ pub(crate) async fn is_ours(connection: &mut SqliteConnection, key: &SealKey) ->
     };
     let counts = Table::ALL.map(|table| format!("(SELECT count(*) FROM {})", table.rows())).join(" + ");
     let rows: i64 = sqlx::query_scalar(AssertSqlSafe(format!("SELECT {counts}"))).fetch_one(connection).await?;
-    Ok(found == whole && rows == whole.rows && whole.writes >= key.known_writes())
+    Ok(found == whole && rows == whole.rows && whole.writes >= known)
 }
 
 /// A write of one transaction, whose rows are sealed with it.

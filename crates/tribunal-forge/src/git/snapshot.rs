@@ -202,6 +202,9 @@ impl Repository {
             Ok(found) if found.is_file() => {
                 let content = fs::read(&original).map_err(io("the index cannot be read"))?;
                 fs::write(&copy, content).map_err(io("the index cannot be copied"))?;
+                // A file that was written after its index is compared by content; git tells that by the time of the index.
+                let time = found.modified().and_then(|time| File::options().write(true).open(&copy)?.set_modified(time));
+                time.map_err(io("the index cannot be copied"))?;
             }
             // A pipe would never end, and a link leads to a file that is no index of this repository.
             Ok(_) => return Err(GitError::Link(original)),

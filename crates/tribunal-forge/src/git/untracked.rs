@@ -30,16 +30,18 @@ impl Repository {
         }
         let mut input = Vec::new();
         for path in paths {
+            // `check-ignore` takes no literal pathspecs; after this no name is read as a pathspec with magic.
+            input.extend_from_slice(b"./");
             input.extend_from_slice(path);
             input.push(0);
         }
         let asked = self.in_files(PersonsCheckout::CheckIgnore, folder.path())?;
         // Exit code 1 says that none of them is ignored.
-        let answer = asked.args(["--no-index", "-z", "--stdin"]).output(Some(&input))?;
+        let answer = asked.with_pathspec_magic().args(["--no-index", "-z", "--stdin"]).output(Some(&input))?;
         if !answer.success && !answer.stderr.is_empty() {
             return Err(GitError::Failed { command: "check-ignore".into(), message: answer.stderr });
         }
-        Ok(answer.stdout.split(|byte| *byte == 0).filter(|path| !path.is_empty()).map(<[u8]>::to_vec).collect())
+        Ok(answer.stdout.split(|byte| *byte == 0).filter_map(|path| path.strip_prefix(b"./")).map(<[u8]>::to_vec).collect())
     }
 
     /// Every `.gitignore` of a commit, by its path.

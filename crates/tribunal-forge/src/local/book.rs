@@ -45,10 +45,15 @@ pub enum Wrote {
     Claimed(u64),
 }
 
-/// The book could not be read or written. `write` says whether a write may have happened all the same.
+/// Why the book could not be read or written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct BookFault(pub String);
+pub enum BookFault {
+    #[error("{0}")]
+    Failed(String),
+    /// A page is not the one that this account wrote.
+    #[error("{0}")]
+    Changed(String),
+}
 
 #[async_trait]
 pub trait Book: Send + Sync {

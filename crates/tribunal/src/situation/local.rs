@@ -5,6 +5,7 @@ use tribunal_core::pull::desk::act::Refusal;
 use tribunal_core::pull::facts::PullState;
 use tribunal_forge::git::merge::MergeError;
 use tribunal_forge::git::write::MoveError;
+use tribunal_forge::local::book::BookFault;
 use tribunal_forge::local::fault::LocalFault;
 
 impl From<LocalFault> for Situation {
@@ -60,7 +61,9 @@ impl From<LocalFault> for Situation {
                 .help("was it written by a newer Tribunal? then update this one; nothing was changed"),
             LocalFault::Contended => Situation::new("two-copies", exit::NOT_YET, text).help("run the same command again"),
             LocalFault::Git(error) => error.into(),
-            LocalFault::Book(_) => Situation::new("ledger-failed", exit::INCOMPLETE, text)
+            LocalFault::Book(BookFault::Changed(_)) => Situation::new("ledger-changed", exit::INCOMPLETE, text)
+                .help("nothing in it counts; the same command sets it aside and begins anew"),
+            LocalFault::Book(BookFault::Failed(_)) => Situation::new("ledger-failed", exit::INCOMPLETE, text)
                 .help("is the disk full? make room and run the same command again"),
         }
     }

@@ -65,7 +65,7 @@ fn a_linters_message_is_made_harmless() {
     let review = sandbox.review(&[]);
     assert_eq!(review.findings().count(), 1, "{:?}", review.found());
     let said = everything(&sandbox);
-    for live in ["evil.example", MARK, AWS, "\u{9b}"] {
+    for live in ["evil.example", MARK, AWS, "\u{9b}2J"] {
         assert!(!said.contains(live), "{live:?} in\n{said}");
     }
     assert!(!sandbox.tribunal(&["show", "last", "--format", "markdown"]).stdout.contains("@everyone"));

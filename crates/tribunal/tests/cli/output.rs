@@ -207,8 +207,10 @@ fn markdown_makes_foreign_text_inert() {
     let hostile = claim("E1", "    return items", "@everyone see #1 <img src=x> ![a](https://evil.example/x.png)");
     sandbox.seat("staff-engineer", &answering(&json!({ "findings": [hostile] })));
     let run = sandbox.tribunal(&["review", "--format", "markdown"]).ends_with(0);
+    // In a code span they are text.
+    let stdout = run.stdout.replace("`@everyone`", "").replace("`#1`", "");
     for live in ["@everyone", "#1 ", "<img", "![a]", "https://evil"] {
-        assert!(!run.stdout.contains(live), "{live} in\n{}", run.stdout);
+        assert!(!stdout.contains(live), "{live} in\n{}", run.stdout);
     }
 }
 
