@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use tribunal_core::combine::verdict::Verdict;
+use tribunal_core::feedback::right::Permissions;
 use tribunal_core::ids::Sha;
 use tribunal_core::procedure::settle::seen::{Eyes, IssueSeen, PullSeen};
 use tribunal_core::publish::marker::MarkerKey;
@@ -148,7 +149,7 @@ impl Forge {
 
     fn read(&self, number: u64, reviews: &[Review]) -> Option<PullSeen> {
         let (case_id, bots) = (Forge::case_id(number), BTreeMap::new());
-        let eyes = Eyes { me: &self.me, case_id: &case_id, key: &self.key, bots: &bots };
+        let eyes = Eyes { me: &self.me, case_id: &case_id, key: &self.key, bots: &bots, permissions: &Permissions::default() };
         Some(PullSeen::of(self.pulls.get(&number)?, reviews, &eyes))
     }
 

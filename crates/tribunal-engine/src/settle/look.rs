@@ -96,7 +96,10 @@ impl Settling {
             PullState::Closed | PullState::Merged => Vec::new(),
         };
         let case_id = state.request.place(pull.number).case_id();
-        let eyes = Eyes { me, case_id: &case_id, key: &self.on.key, bots: &state.request.policy.bots };
+        let authors: Vec<&Account> = reviews.iter().map(|review| &review.author).collect();
+        let permissions = self.on.permissions(&authors).await?;
+        let bots = &state.request.policy.bots;
+        let eyes = Eyes { me, case_id: &case_id, key: &self.on.key, bots, permissions: &permissions };
         Ok(PullSeen::of(pull, &reviews, &eyes))
     }
 }

@@ -312,7 +312,8 @@ impl Repository {
     pub(super) fn in_clone(&self, class: TrustedClone) -> Result<Git<TrustedClone>, GitError> {
         let remote = self.remote.as_ref().ok_or_else(|| GitError::Fetch("this is not a clone of a forge's project".into()))?;
         let git = self.in_repository(Git::new(class, &self.git_dir)).env("GIT_ALLOW_PROTOCOL", "https:http");
-        Ok(remote.apply(git))
+        // A pack may build on objects that a partial clone has not fetched yet; git brings them from the same server.
+        Ok(remote.apply(git.env("GIT_NO_LAZY_FETCH", "0")))
     }
 
     fn in_repository<C: Class>(&self, git: Git<C>) -> Git<C> {

@@ -1,7 +1,7 @@
 //! Scheme, host and port of a server: what a token is bound to.
 
-use std::fmt;
 use core::net::{IpAddr, Ipv4Addr};
+use std::fmt;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Scheme {

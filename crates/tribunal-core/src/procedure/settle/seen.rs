@@ -3,6 +3,7 @@
 use crate::combine::verdict::Verdict;
 use crate::feedback::item::Voice;
 use crate::feedback::reviewer::voice;
+use crate::feedback::right::Permissions;
 use crate::ids::Sha;
 use crate::policy::identity::Bots;
 use crate::procedure::order::Hindrance;
@@ -87,6 +88,8 @@ pub struct Eyes<'a> {
     pub key: &'a MarkerKey,
     /// Machine accounts that the forge takes for people.
     pub bots: &'a Bots,
+    /// What the reviewers may do.
+    pub permissions: &'a Permissions,
 }
 
 impl Given {
@@ -116,7 +119,7 @@ impl PullSeen {
         let (mut people, mut reviewers, mut unmarked) = (BTreeMap::new(), Vec::new(), Vec::new());
         for review in said {
             match eyes.whose(review) {
-                Whose::Machine => {}
+                Whose::Machine | Whose::Stranger => {}
                 Whose::OtherTool(verdict) => unmarked.push(Unmarked { verdict, head: review.commit.clone() }),
                 Whose::Person => {
                     let login = review.author.login.clone();
@@ -160,6 +163,8 @@ impl PullSeen {
 
 enum Whose {
     Person,
+    /// May not write: whatever they say, the task goes on as if nobody had said it.
+    Stranger,
     Machine,
     /// Of the original, or of a run whose mark is gone.
     OtherTool(Verdict),
@@ -177,7 +182,12 @@ impl Eyes<'_> {
             return Whose::OtherTool(verdict);
         }
         let is_person = voice(&review.author, self.me, self.bots) == Voice::Person && review.author.kind != AccountKind::Bot;
-        if is_person { Whose::Person } else { Whose::Machine }
+        match self.permissions.may_write(&review.author) {
+            _ if !is_person => Whose::Machine,
+            Some(false) => Whose::Stranger,
+            // Where the forge does not tell, the word of what may be a person is not talked over.
+            Some(true) | None => Whose::Person,
+        }
     }
 }
 

@@ -70,7 +70,7 @@ pub async fn why_after_a_review(town: &Town) {
 
     // JSON and Markdown say the same.
     let value = why(town, &[good.number], &ON, &["--format", "json"]).json();
-    assert_eq!((value[0]["end"].as_str(), value[0]["conditions"].as_array().unwrap().len()), (Some("stuck"), 19), "{value:#}");
+    assert_eq!((value[0]["end"].as_str(), value[0]["conditions"].as_array().unwrap().len()), (Some("stuck"), 21), "{value:#}");
     let page = why(town, &[good.number], &ON, &["--format", "markdown"]).stdout;
     assert!(page.contains("| ✗ | reviewed | the last review is of"), "{page}");
 }

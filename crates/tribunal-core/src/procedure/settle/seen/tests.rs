@@ -3,6 +3,8 @@ use crate::combine::verdict::Verdict::{Lgtm, Minor};
 use crate::policy::identity::BotAccount;
 use crate::procedure::settle::samples::{account, pull};
 use crate::publish::marker::{Mark, seal};
+use crate::pull::facts::Permission;
+use crate::pull::told::Told;
 
 const CASE: &str = "pull:h/acme/shop#9";
 
@@ -28,8 +30,26 @@ fn verdict(assessment: Assessment, verdict: Verdict) -> String {
 }
 
 fn seen(reviews: &[Review]) -> PullSeen {
+    seen_with(reviews, &Permissions::default())
+}
+
+fn seen_with(reviews: &[Review], permissions: &Permissions) -> PullSeen {
     let (me, key, bots) = (account("tribunal"), key(), Bots::from([("lint-runner".to_owned(), BotAccount::named("lint"))]));
-    PullSeen::of(&pull(9, "h2"), reviews, &Eyes { me: &me, case_id: CASE, key: &key, bots: &bots })
+    PullSeen::of(&pull(9, "h2"), reviews, &Eyes { me: &me, case_id: CASE, key: &key, bots: &bots, permissions })
+}
+
+/// Issue 16, A1: the approval or the request of somebody who may not write takes no task out of the loop.
+#[test]
+fn a_strangers_review_is_no_persons_word() {
+    let mut permissions = Permissions::default();
+    permissions.put(&account("eve"), Told::Is(Permission::Read));
+    permissions.put(&account("ann"), Told::Is(Permission::Write));
+    for state in [Approved, ChangesRequested] {
+        let stranger = seen_with(&[review("eve", state, "")], &permissions);
+        assert!(stranger.people.is_empty() && stranger.reviewers.is_empty() && stranger.talked_over().is_none());
+        let both = seen_with(&[review("eve", state, ""), review("ann", state, "")], &permissions);
+        assert_eq!(both.people.keys().collect::<Vec<_>>(), ["ann"]);
+    }
 }
 
 use ReviewState::{Approved, ChangesRequested, Commented, Dismissed, Pending};
