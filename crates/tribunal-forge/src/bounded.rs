@@ -56,6 +56,10 @@ impl<F: Forge> Read for Bounded<F> {
         within(&self.limits, self.forge.pulls(filter)).await
     }
 
+    async fn pushers(&self, pull: &Pull) -> Answered<Vec<Account>> {
+        within(&self.limits, self.forge.pushers(pull)).await
+    }
+
     async fn permission(&self, account: &Account) -> Answered<Permission> {
         within(&self.limits, self.forge.permission(account)).await
     }
@@ -108,6 +112,10 @@ impl<F: Forge> ReviewPull for Bounded<F> {
 
     async fn submit(&self, number: u64, review: &NewReview) -> Answered<Submitted> {
         within(&self.limits, self.forge.submit(number, review)).await
+    }
+
+    async fn delete_review(&self, number: u64, review: &str) -> Answered<()> {
+        within(&self.limits, self.forge.delete_review(number, review)).await
     }
 
     async fn delete_pending(&self, number: u64, review: &str) -> Answered<()> {

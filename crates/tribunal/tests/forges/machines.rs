@@ -129,7 +129,7 @@ pub async fn doubles_are_removed(town: &Town) {
     }
     let sticky = town.stickies(number).await[0].body.clone();
     bot.comment(number, &sticky).await.unwrap();
-    town.run_on(&Machine::new(), &["review", &address]).ended(1);
+    let tidied = town.run_on(&Machine::new(), &["review", &address]).ended(1);
     let after = town.threads(number).await;
     let said: usize = after.iter().map(|thread| thread.comments.len()).sum();
     assert_eq!((after.len(), said), (threads.len(), threads.len()), "{after:#?}");
@@ -137,7 +137,7 @@ pub async fn doubles_are_removed(town: &Town) {
     let left = ours(bot.reviews(number).await.unwrap());
     // GitHub removes no submitted review, and a plain repository keeps its records.
     let removes = !matches!(town.stage.kind(), ForgeKind::GitHub | ForgeKind::Local);
-    assert_eq!(left.len(), if removes { 1 } else { 3 }, "{left:#?}");
+    assert_eq!(left.len(), if removes { 1 } else { 3 }, "{tidied:?}");
     assert!(left.iter().all(|review| review.state != ReviewState::Pending));
 }
 
@@ -170,12 +170,12 @@ pub async fn fixer_and_review_answer_once(town: &Town) {
     let (number, _, _) = town.pull(&[("app.py", Some(UNSAFE))]).await;
     let address = town.address(number);
     town.run(&["review", &address]).ended(1);
-    looped(town, &["watch", &address, "--once"]);
+    let watched = looped(town, &["watch", &address, "--once"]);
     let me = town.stage.forge_as(Who::Bot).identity().await.unwrap().login;
     let fixed = |threads: &[tribunal_core::pull::talk::Thread]| -> usize {
         threads.iter().map(|thread| ours(thread, &me).iter().filter(|words| words.starts_with("Fixed in ")).count()).sum()
     };
-    assert_eq!(fixed(&town.threads(number).await), 1, "{:#?}", town.threads(number).await);
+    assert_eq!(fixed(&town.threads(number).await), 1, "{watched:?}");
     town.run_on(&Machine::new(), &["review", &address]).ended(0);
     let threads = town.threads(number).await;
     assert_eq!(fixed(&threads), 1, "{threads:#?}");
