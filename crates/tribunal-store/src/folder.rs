@@ -210,7 +210,7 @@ fn secret(state: &Path) -> Result<[u8; 32], FolderError> {
     }
     make_private(state).map_err(no_key)?;
     if !path.exists() {
-        let made = state.join(format!(".key-{}", std::process::id()));
+        let made = state.join(format!(".key-{}", hex(&random().map_err(no_key)?[..16])));
         write_private(&made, &random().map_err(no_key)?).map_err(no_key)?;
         let linked = fs::hard_link(&made, &path);
         let copied = match linked {
