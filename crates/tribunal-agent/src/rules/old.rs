@@ -150,7 +150,7 @@ fn block(lines: &[DiffLine]) -> Option<Block> {
     let mut added = lines.iter().filter(|line| line.origin == Origin::Added).filter_map(|line| line.new_line);
     let first = added.next()?;
     let removed: Vec<&str> = lines.iter().filter(|line| line.origin == Origin::Removed).map(|line| line.text.as_str()).collect();
-    Some(Block { first, last: added.last().unwrap_or(first), removed: removed.join("\n") })
+    Some(Block { first, last: added.next_back().unwrap_or(first), removed: removed.join("\n") })
 }
 
 #[cfg(test)]

@@ -138,7 +138,7 @@ impl Rules {
     /// For folders that were mounted after the list was made: the child's own `/proc` and its own temporary ones.
     pub fn with_own_folders(self) -> io::Result<Self> {
         let all = READING | AccessFs::from_write(version(self.level));
-        let mut rules = self.allow(Path::new("/proc"), READING.into()).map_err(io::Error::other)?;
+        let mut rules = self.allow(Path::new("/proc"), READING).map_err(io::Error::other)?;
         for folder in super::view::TEMPORARY {
             rules = rules.allow(Path::new(folder), all).map_err(io::Error::other)?;
         }

@@ -46,7 +46,10 @@ fn diff(path: &str, hunks: &[(Vec<String>, Vec<String>)]) -> (String, String) {
     (text, whole)
 }
 
-fn change(files: &[(String, Vec<(Vec<String>, Vec<String>)>)]) -> Change {
+/// The lines of a hunk that went, and those that came.
+type Replaced = (Vec<String>, Vec<String>);
+
+fn change(files: &[(String, Vec<Replaced>)]) -> Change {
     let diffs: Vec<(String, String)> = files.iter().map(|(path, hunks)| diff(path, hunks)).collect();
     let text: String = diffs.iter().map(|(text, _)| text.as_str()).collect();
     let mut change = parse_diff(text.as_bytes()).unwrap();
