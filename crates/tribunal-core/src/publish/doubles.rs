@@ -2,6 +2,7 @@
 //! It comes from a forge that showed an old list, from a lost answer, or from a release without claims, and it is removed whenever it
 //! is seen. Nothing that somebody else has written in is touched.
 
+use super::claim::by_age;
 use super::marker::{Mark, MarkerKey, Seal, read};
 use super::threads::{AnswerSource, OwnAnswer, OwnThread};
 use crate::ids::FindingKey;
@@ -25,7 +26,9 @@ pub fn one_of_each(threads: Vec<OwnThread<'_>>) -> Sorted<'_> {
     }
     let mut sorted = Sorted { kept: Vec::new(), doubled: Vec::new() };
     for key in keys {
-        let same: Vec<&OwnThread<'_>> = threads.iter().filter(|thread| thread.key == key).collect();
+        let mut same: Vec<&OwnThread<'_>> = threads.iter().filter(|thread| thread.key == key).collect();
+        // Lists of threads come in any order; all that is kept shall be of the same review.
+        same.sort_by(|one, other| by_age(&one.comment.id, &other.comment.id));
         let shared_with_people = |thread: &&&OwnThread<'_>| thread.has_others;
         let Some(kept) = same.iter().find(shared_with_people).or(same.first()).copied() else { continue };
         sorted.doubled.extend(doubled_answers(kept));
