@@ -5,7 +5,9 @@
 //! that started it is gone.
 
 use crate::AgentFailure;
+use crate::sandbox::home::link_tools;
 use crate::sandbox::plan::Machine;
+use crate::sandbox::reads::Homes;
 use crate::sandbox::{Limits, NotConfined};
 use disk::{Disk, Held};
 use std::collections::BTreeSet;
@@ -152,6 +154,7 @@ pub(crate) fn run_on(machine: &Machine, invocation: &Invocation<'_>, company: Co
         start::Unstarted::NotConfined(lack) => nothing(lack.into()),
         start::Unstarted::Io(error) => cannot(error.to_string()),
     })?;
+    link_tools(invocation.scratch, &invocation.limits.reads, &Homes::here()).map_err(|error| cannot(error.to_string()))?;
     let mark = crate::token().map_err(|error| cannot(error.to_string()))?;
     environment(&mut command, invocation, &mark);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -27,6 +27,7 @@ pub(crate) mod calls;
 pub(crate) mod enter;
 #[cfg(target_os = "linux")]
 pub(crate) mod files;
+pub mod home;
 pub mod installed;
 pub(crate) mod plan;
 #[cfg(target_os = "linux")]

@@ -7,7 +7,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 use tribunal_core::ids::RunId;
 use tribunal_core::publish::resend::{Resend, Unseen};
-use tribunal_core::publish::verdict::post::{Desired, Next, Observed, Refrain, Then, after_fault, contradicts, next, taken};
+use tribunal_core::publish::verdict::post::{
+    Desired, Next, Observed, Refrain, Then, after_fault, contradicts, earlier_double, next, taken,
+};
 use tribunal_core::publish::verdict::{Sitting, Standing};
 use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::pull::place::Place;
@@ -74,7 +76,14 @@ pub async fn give(on: &OnForge, order: &VerdictOrder<'_>) -> Result<Gave, Engine
             Ok(submitted) => {
                 let ours = taken(&desired, &review.commit, review.event, submitted.review, submitted.url);
                 // Two of us may have been at it: everybody goes by the first. What is not shown yet is there all the same.
-                let shown = observe(on, number).await.ok().and_then(|observed| next(&desired, &observed).ok());
+                let observed = observe(on, number).await.ok();
+                let double = observed.as_ref().and_then(|observed| earlier_double(&desired, observed, &ours.review));
+                if let Some(first) = double.filter(|_| capabilities.can_delete_reviews()) {
+                    // If it cannot be removed, the same is said twice; what counts is the first.
+                    let _ = on.forge.delete_review(number, &ours.review).await;
+                    return Ok(Gave::Stands(first));
+                }
+                let shown = observed.and_then(|observed| next(&desired, &observed).ok());
                 return Ok(Gave::Stands(match shown {
                     Some(Next::Stands(first)) => first,
                     Some(Next::Post { .. }) | None => ours,

@@ -11,7 +11,7 @@ use crate::feedback::lint::Past;
 use crate::findings::scale::Priority;
 use crate::ids::{AgentName, FindingId, RepoPath, RunId, Sha};
 use crate::plan::links::Reference;
-use crate::pull::facts::{BaseRules, Check, Mergeable, PullState};
+use crate::pull::facts::{BaseRules, Check, Mergeable, Pull, PullState, Tip};
 use crate::pull::told::Told;
 use crate::remedy::patch::{FIXER, RUN};
 use crate::report::document::Document;
@@ -76,6 +76,22 @@ pub struct HeadMaker {
 pub enum Part {
     Author,
     Pusher,
+    /// The head is a branch of this account's repository.
+    ForkOwner,
+}
+
+impl HeadMaker {
+    /// A pull request can be opened by one person from the fork of another, who can push to it at any time. Forges other than Gitea do
+    /// not say who pushed to a fork, so only its author's own fork goes with the author's permission.
+    pub fn fork_owner(pull: &Pull) -> Option<HeadMaker> {
+        let owner = |tip: &Tip| tip.repository.as_deref().and_then(|path| path.split('/').next()).map(str::to_owned);
+        let fork_owner = owner(&pull.head).filter(|_| pull.head.repository != pull.base.repository)?;
+        let is_known = |known: &str| known.eq_ignore_ascii_case(&fork_owner);
+        if is_known(&pull.author.login) || owner(&pull.base).is_some_and(|base_owner| is_known(&base_owner)) {
+            return None;
+        }
+        Some(HeadMaker { login: fork_owner, part: Part::ForkOwner, may_write: Told::Is(false) })
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -254,5 +270,19 @@ mod tests {
         ]);
         assert_eq!(makers.agents, BTreeSet::from(["claude".into()]));
         assert_eq!(makers.runs, BTreeSet::from(["r0".into()]));
+    }
+
+    /// Issue 16, 3: whoever owns the fork can push to it, whoever opened the pull request.
+    #[test]
+    fn the_owner_of_a_fork_has_a_part_in_its_head() {
+        let from = |repository: Option<&str>| {
+            let mut pull = crate::procedure::settle::samples::pull(1, "1111");
+            pull.head.repository = repository.map(str::to_owned);
+            HeadMaker::fork_owner(&pull).map(|maker| (maker.login, maker.may_write))
+        };
+        assert_eq!(from(Some("eve/shop")), Some(("eve".into(), Told::Is(false))));
+        for known in [Some("acme/shop"), Some("acme/shop-2"), Some("Dev/shop"), None] {
+            assert_eq!(from(known), None, "{known:?}");
+        }
     }
 }

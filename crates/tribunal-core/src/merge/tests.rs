@@ -88,7 +88,7 @@ const AXES: [(Axis, u8); 32] = [
     (Axis::Wanted, 3),
     (Axis::People, 2),
     (Axis::Obstacle, 3),
-    (Axis::MadeBy, 5),
+    (Axis::MadeBy, 6),
     (Axis::Holds, 4),
 ];
 
@@ -195,6 +195,7 @@ fn facts(world: &World) -> Facts {
         1 => vec![maker("eve", Part::Author, Told::Is(false))],
         2 => vec![maker("dev", Part::Author, Told::Is(true)), maker("eve", Part::Pusher, Told::Is(false))],
         3 => vec![maker("eve", Part::Author, unknown())],
+        4 => vec![maker("dev", Part::Author, Told::Is(true)), maker("eve", Part::ForkOwner, Told::Is(false))],
         _ => vec![],
     };
     let hold = |head: &str| Hold { head: head.into(), source: Source::Thread("t9".into()), reason: "eve commented".into() };
@@ -279,7 +280,7 @@ fn may(world: &World) -> bool {
         at(Axis::WantedByForge) != 3 && at(Axis::WantedByForge).max(at(Axis::WantedByPolicy)) <= u8::from(approved),
         match at(Axis::MadeBy) {
             0 => true,
-            4 => false,
+            5 => false,
             _ => approved,
         },
         match at(Axis::Holds) {

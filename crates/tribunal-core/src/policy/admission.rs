@@ -1,7 +1,7 @@
 //! A repository's own configuration file, before and after the person's trust.
 //!
 //! [`RepositoryLayer`] holds the file as it was read and gives nothing away that could run. [`RepositoryLayer::admit`] is the only way
-//! from it to a [`Layer`] that is merged: values that name a program, variables, a key or a host are kept if the person trusted exactly
+//! from it to a [`Layer`] that is merged: values that name a program, variables, a key, a host or a price are kept if the person trusted exactly
 //! these values, and else taken out. An agent that is taken out leaves an entry of the kind `not-trusted` behind, so that its seats end
 //! as not run instead of being forgotten. Which keys are meant stands in [`super::key_class`].
 
@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use toml::{Table, Value};
 
 /// Tables of which a half makes no sense: one value in it that is not trusted takes the whole table along.
-const WHOLE_TABLES: [&str; 2] = ["agents.*", "library.qmd"];
+const WHOLE_TABLES: [&str; 3] = ["agents.*", "library.qmd", "prices.*"];
 
 /// The configuration file of a repository. Nothing in it counts yet.
 #[derive(Debug, Clone, PartialEq)]
@@ -159,7 +159,7 @@ impl RepositoryLayer {
             }
         }
         let ignored = personal.iter().map(|path| path.join(".")).collect();
-        Admitted { layer: Layer { source, table, not_trusted: refused }, ignored }
+        Admitted { layer: Layer { source, table, not_trusted: refused, is_of_repository: true }, ignored }
     }
 }
 
@@ -201,7 +201,7 @@ fn unit_of(path: &[String]) -> Vec<String> {
 }
 
 /// Takes a value out, and tables that hold nothing else. A path that leads through a list takes the list.
-fn remove(table: &mut Table, path: &[String]) {
+pub(super) fn remove(table: &mut Table, path: &[String]) {
     match path {
         [] => {}
         [last] => {

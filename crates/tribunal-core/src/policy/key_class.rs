@@ -17,6 +17,10 @@ pub enum KeyClass {
     Read,
     /// Says where a key is read from.
     Key,
+    /// Says what a model costs, and so how far a limit in dollars reaches.
+    Price,
+    /// Limits what is spent. A repository's file can lower what the person's own configuration sets, and never raise it.
+    Limit,
     /// Names a host that is contacted, or opens the network.
     Host,
     /// Counts in the person's own configuration, in the environment and in flags, never in a repository's file.
@@ -27,8 +31,8 @@ impl KeyClass {
     /// Does a value of a repository's file count only after the person trusted it?
     pub fn needs_trust(self) -> bool {
         match self {
-            KeyClass::Program | KeyClass::Variable | KeyClass::Read | KeyClass::Key | KeyClass::Host => true,
-            KeyClass::Plain | KeyClass::Path | KeyClass::Person => false,
+            KeyClass::Program | KeyClass::Variable | KeyClass::Read | KeyClass::Key | KeyClass::Price | KeyClass::Host => true,
+            KeyClass::Plain | KeyClass::Path | KeyClass::Limit | KeyClass::Person => false,
         }
     }
 
@@ -41,13 +45,15 @@ impl KeyClass {
             KeyClass::Variable => "variables to pass on",
             KeyClass::Read => "files to read",
             KeyClass::Key => "a key",
+            KeyClass::Price => "a price",
+            KeyClass::Limit => "a limit",
             KeyClass::Host => "a host",
             KeyClass::Person => "what only your own configuration may set",
         }
     }
 }
 
-use KeyClass::{Host, Key, Path, Person, Plain, Program, Read, Variable};
+use KeyClass::{Host, Key, Limit, Path, Person, Plain, Price, Program, Read, Variable};
 
 /// Every key. `*` is a name that people choose; `**` is all below. Elements of a list have the path of the list.
 pub const KEY_CLASSES: &[(&str, KeyClass)] = &[
@@ -73,18 +79,18 @@ pub const KEY_CLASSES: &[(&str, KeyClass)] = &[
     ("agents.*.max_turns", Plain),
     ("agents.*.model", Plain),
     ("agents.*.network", Host),
-    ("agents.*.price.cache_read", Plain),
-    ("agents.*.price.cache_write", Plain),
-    ("agents.*.price.input", Plain),
-    ("agents.*.price.output", Plain),
+    ("agents.*.price.cache_read", Price),
+    ("agents.*.price.cache_write", Price),
+    ("agents.*.price.input", Price),
+    ("agents.*.price.output", Price),
     ("agents.*.program", Program),
     ("agents.*.read", Read),
     ("agents.*.structured", Plain),
     ("agents.*.timeout_seconds", Plain),
-    ("budget.case_usd", Plain),
-    ("budget.month_usd", Plain),
-    ("budget.run_tokens", Plain),
-    ("budget.run_usd", Plain),
+    ("budget.case_usd", Limit),
+    ("budget.month_usd", Limit),
+    ("budget.run_tokens", Limit),
+    ("budget.run_usd", Limit),
     ("escalate.to", Plain),
     ("files.max_bytes", Plain),
     ("files.max_total_bytes", Plain),
@@ -132,10 +138,10 @@ pub const KEY_CLASSES: &[(&str, KeyClass)] = &[
     ("panel.*.fallback", Plain),
     ("panel.*.samples", Plain),
     ("panel.verify.agent", Plain),
-    ("prices.*.cache_read", Plain),
-    ("prices.*.cache_write", Plain),
-    ("prices.*.input", Plain),
-    ("prices.*.output", Plain),
+    ("prices.*.cache_read", Price),
+    ("prices.*.cache_write", Price),
+    ("prices.*.input", Price),
+    ("prices.*.output", Price),
     ("publish.resolve", Plain),
     ("publish.status", Plain),
     ("respond.comment", Plain),

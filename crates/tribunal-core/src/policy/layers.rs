@@ -1,7 +1,7 @@
 //! Several sources, one configuration: each layer is checked by itself, so that an error points at its own line; then the later
 //! one wins, key by key, and the winner's source is remembered for `tribunal config show`.
 
-use super::admission::{NOT_TRUSTED_KIND, NotTrusted, leaves, line_of, strings};
+use super::admission::{NOT_TRUSTED_KIND, NotTrusted, leaves, line_of, remove, strings};
 use super::config::Config;
 use super::key_class::{KeyClass, class_of};
 use super::passed_variables::{check_passed_variables, refused_variable};
@@ -16,6 +16,8 @@ pub struct Layer {
     pub table: Table,
     /// What the person did not trust and [`super::admission`] took out.
     pub not_trusted: Vec<NotTrusted>,
+    /// It is a repository's file, which speaks for others than the person.
+    pub is_of_repository: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,7 +55,7 @@ pub fn read_layer(source: &str, text: &str) -> Result<Layer, LayerError> {
     let _: Config = toml::from_str(text).map_err(fail)?;
     let table: Table = toml::from_str(text).map_err(fail)?;
     check_leaves(source, text, &table)?;
-    Ok(Layer { source: source.to_owned(), table, not_trusted: Vec::new() })
+    Ok(Layer { source: source.to_owned(), table, not_trusted: Vec::new(), is_of_repository: false })
 }
 
 fn check_leaves(source: &str, text: &str, table: &Table) -> Result<(), LayerError> {
@@ -172,7 +174,11 @@ pub fn merge_layers(layers: &[Layer]) -> Result<Merged, LayerError> {
     let mut table = Table::new();
     let mut origins = BTreeMap::new();
     for layer in layers {
-        overlay(&mut table, &layer.table, "", &layer.source, &mut origins);
+        let mut of_layer = layer.table.clone();
+        if layer.is_of_repository {
+            remove_raised_limits(&mut of_layer, &table);
+        }
+        overlay(&mut table, &of_layer, "", &layer.source, &mut origins);
     }
     let mut config = Config::deserialize_table(table)?;
     check_passed_variables(&config).map_err(|problem| LayerError {
@@ -185,7 +191,7 @@ pub fn merge_layers(layers: &[Layer]) -> Result<Merged, LayerError> {
     for (number, layer) in layers.iter().enumerate() {
         // Whoever sets the same thing above speaks for the person.
         let above = &layers[number + 1..];
-        let stands = |refused: &&NotTrusted| !above.iter().any(|layer| has(&layer.table, refused.item.path()));
+        let stands = |refused: &&NotTrusted| !above.iter().any(|layer| value_at(&layer.table, refused.item.path()).is_some());
         let refused: Vec<&NotTrusted> = layer.not_trusted.iter().filter(stands).collect();
         for NotTrusted { item, why, .. } in &refused {
             config.not_trusted.insert(item.name(), why.clone());
@@ -195,7 +201,7 @@ pub fn merge_layers(layers: &[Layer]) -> Result<Merged, LayerError> {
         if let Some(first) = refused.first() {
             let names: Vec<String> = refused.iter().map(|refused| refused.item.name()).collect();
             notices.push(format!(
-                "Not trusted, and so not in force: {} of {}. It names programs, variables, keys or hosts; look at it and trust it with: {}",
+                "Not trusted, and so not in force: {} of {}. It names programs, variables, keys, hosts or prices; look at it and trust it with: {}",
                 names.join(", "),
                 layer.source,
                 first.remedy
@@ -205,11 +211,23 @@ pub fn merge_layers(layers: &[Layer]) -> Result<Merged, LayerError> {
     Ok(Merged { config, origins, notices })
 }
 
-fn has(table: &Table, path: &[String]) -> bool {
+/// Limits of spending that the layers below set lower.
+fn remove_raised_limits(of_layer: &mut Table, below: &Table) {
+    let number = |value: &Value| value.as_float().or_else(|| value.as_integer().map(|whole| whole as f64));
+    for leaf in leaves(of_layer).into_iter().filter(|leaf| class_of(&leaf.path) == KeyClass::Limit) {
+        if let (Some(new), Some(old)) = (number(&leaf.value), value_at(below, &leaf.path).and_then(number))
+            && new > old
+        {
+            remove(of_layer, &leaf.path);
+        }
+    }
+}
+
+fn value_at<'a>(table: &'a Table, path: &[String]) -> Option<&'a Value> {
     match path {
-        [] => false,
-        [last] => table.contains_key(last),
-        [first, rest @ ..] => table.get(first).and_then(Value::as_table).is_some_and(|inner| has(inner, rest)),
+        [] => None,
+        [last] => table.get(last),
+        [first, rest @ ..] => value_at(table.get(first)?.as_table()?, rest),
     }
 }
 

@@ -6,7 +6,7 @@ use super::claim::{Claim, ClaimRank, Clocks, LEASE, rank, removable};
 use super::marker::{Mark, seal};
 use super::memory::Memory;
 use super::outgoing::Outgoing;
-use super::reconcile::{Desired, Observed, Plan, Stop, View, Write, closing, plan};
+use super::reconcile::{Desired, Observed, Plan, PostId, Stop, View, Write, closing, plan};
 use super::sticky::claim_text;
 use crate::combine::verdict::Outcome;
 use crate::ids::{FindingId, RunId};
@@ -93,7 +93,7 @@ pub struct Attempt {
     /// A review was sent, and its answer was lost.
     unsure_review: bool,
     /// What was removed, or could not be: it is not tried again.
-    tidied: BTreeSet<String>,
+    tidied: BTreeSet<PostId>,
     /// Empty reviews as the last look showed them.
     empty: BTreeSet<String>,
     looks: u32,
@@ -154,8 +154,8 @@ impl Attempt {
         let shown = view.claims.iter().find(|claim| claim.nonce == self.nonce).map(|claim| claim.comment.id.clone());
         let claim = shown.or_else(|| self.claim_id().map(str::to_owned));
         let mut plan = plan(desired, observed, &view, &self.posted, claim.as_deref());
-        plan.tidy.retain(|write| write.removes().is_none_or(|id| !self.tidied.contains(id)));
-        plan.empty_reviews.retain(|id| !self.tidied.contains(id));
+        plan.tidy.retain(|write| write.removes().is_none_or(|post| !self.tidied.contains(&post)));
+        plan.empty_reviews.retain(|id| !self.tidied.contains(&PostId::Review(id.clone())));
         if plan.needs_claim()
             && let Some(turn) = self.claim_turn(desired, &view, &plan, now)
         {
@@ -176,7 +176,7 @@ impl Attempt {
             return turn;
         }
         let mut writes = std::mem::take(&mut plan.tidy);
-        let over = over.into_iter().filter(|id| !self.tidied.contains(id)).collect();
+        let over = over.into_iter().filter(|id| !self.has_removed(id)).collect();
         writes.extend(closing(&plan, &view, claim.as_deref(), over));
         if writes.is_empty() { Turn::End(Ending::Published) } else { Turn::Write { writes, last: true } }
     }
@@ -229,6 +229,10 @@ impl Attempt {
         }
     }
 
+    fn has_removed(&self, comment: &str) -> bool {
+        self.tidied.contains(&PostId::Comment(comment.to_owned()))
+    }
+
     fn make_claim(&mut self, desired: &Desired<'_>, view: &View<'_>, now: Millis) -> Turn {
         if self.claims == MAX_CLAIMS {
             return Turn::End(Ending::Hidden);
@@ -248,7 +252,7 @@ impl Attempt {
 
     /// A claim of this process that stands there and is not wanted.
     fn give_back(&mut self, view: &View<'_>) -> Option<Turn> {
-        let mine = |claim: &&Claim<'_>| claim.nonce == self.nonce && !self.tidied.contains(&claim.comment.id);
+        let mine = |claim: &&Claim<'_>| claim.nonce == self.nonce && !self.has_removed(&claim.comment.id);
         let id = view.claims.iter().find(mine)?.comment.id.clone();
         self.claim = Claimed::No;
         Some(withdraw(id))
@@ -290,9 +294,7 @@ impl Attempt {
 
     /// Takes in what became of a write.
     pub fn wrote(&mut self, write: &Write, written: &Written<'_>) {
-        if let Some(id) = write.removes() {
-            self.tidied.insert(id.to_owned());
-        }
+        self.tidied.extend(write.removes());
         match (write, written) {
             (Write::Claim { .. }, Written::Done { id, .. }) => {
                 if let Claimed::Sent { id: kept, .. } = &mut self.claim {
@@ -302,7 +304,7 @@ impl Attempt {
             }
             (Write::Claim { .. }, Written::Failed) => self.claim = Claimed::No,
             // It may stand there still; the next look tells.
-            (Write::Withdraw { id }, Written::Unsure) => drop(self.tidied.remove(id)),
+            (Write::Withdraw { id }, Written::Unsure) => drop(self.tidied.remove(&PostId::Comment(id.clone()))),
             (Write::Review { findings, .. }, Written::Done { refused, .. }) => {
                 self.posted.extend(findings.iter().filter(|id| !refused.contains(id)));
                 (self.unsure_review, self.lags) = (false, 0);

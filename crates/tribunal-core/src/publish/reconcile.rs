@@ -111,15 +111,21 @@ pub enum Write {
     },
 }
 
+/// What a forge shows under a number. Each kind is numbered on its own, so that a comment and a review can have the same one.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum PostId {
+    Comment(String),
+    InlineComment(String),
+    Review(String),
+}
+
 impl Write {
     /// What is removed, where something is.
-    pub fn removes(&self) -> Option<&str> {
+    pub fn removes(&self) -> Option<PostId> {
         match self {
-            Write::DeletePending { review: id }
-            | Write::DeleteInline { comment: id }
-            | Write::DeleteReview { review: id }
-            | Write::Withdraw { id }
-            | Write::DeleteSticky { id } => Some(id),
+            Write::DeletePending { review } | Write::DeleteReview { review } => Some(PostId::Review(review.clone())),
+            Write::DeleteInline { comment } => Some(PostId::InlineComment(comment.clone())),
+            Write::Withdraw { id } | Write::DeleteSticky { id } => Some(PostId::Comment(id.clone())),
             Write::Claim { .. }
             | Write::Review { .. }
             | Write::Answer { .. }

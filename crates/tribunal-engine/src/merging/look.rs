@@ -150,6 +150,7 @@ impl Merging {
             };
             makers.push(HeadMaker { login: account.login.clone(), part, may_write });
         }
+        makers.extend(HeadMaker::fork_owner(pull));
         Ok(makers)
     }
 

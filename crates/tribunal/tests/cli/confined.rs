@@ -67,7 +67,8 @@ fn a_home_is_not_read() {
     sandbox.tribunal(&["review"]).ends_with(2).says("neither an absolute path");
 }
 
-/// B6 (b): a tool that is installed in a home runs, with its interpreter and its parts, and sees nothing else there.
+/// B6 (b): a tool that is installed in a home runs, with its interpreter and its parts, by their own place and
+/// below its own `HOME`, and sees nothing else there.
 #[test]
 fn a_tool_in_a_home_finds_its_own_parts() {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -79,7 +80,7 @@ fn a_tool_in_a_home_finds_its_own_parts() {
     let sarif = json!({ "version": "2.1.0", "runs": [{ "tool": { "driver": { "name": "lint" } }, "results": [{ "ruleId": "L1",
         "message": { "text": "PART KEY" }, "locations": [{ "physicalLocation": { "artifactLocation": { "uri": "app.py" }, "region": { "startLine": 1 } } }] }] }] });
     let script = format!(
-        "#!/bin/sh\npart=$(cat {0}/.local/share/uv/tools/lint/lib/parts) || exit 1\nkey=$(cat {0}/.ssh/id_ed25519)\ncat <<SARIF\n{1}\nSARIF\n",
+        "#!/bin/sh\ncat {0}/.local/share/uv/tools/lint/lib/parts >/dev/null || exit 1\npart=$(cat $HOME/.local/share/uv/tools/lint/lib/parts) || exit 1\nkey=$(cat {0}/.ssh/id_ed25519)\ncat <<SARIF\n{1}\nSARIF\n",
         home.display(),
         sarif.to_string().replace("PART", "$part").replace("KEY", "$key")
     );

@@ -134,11 +134,18 @@ fn the_rules_take_time_in_proportion_to_the_change() {
         for ((name, small), (_, large)) in shapes(N).into_iter().zip(shapes(4 * N)) {
             // The first run compiles what both need.
             time_of(&small, &role);
-            let least = |change: &Change| (0..3).map(|_| time_of(change, &role)).min().unwrap_or_default();
-            let (one, four) = (least(&small), least(&large));
-            // What takes less than a few milliseconds is noise.
-            let limit = one.max(Duration::from_millis(4)) * 5;
-            assert!(four <= limit, "{name}: {one:?} for {N}, {four:?} for four times as many");
+            let (mut one, mut four) = (time_of(&small, &role), time_of(&large, &role));
+            // A neighbour on the same core slows single runs down, in one of the two more than in the other: the quickest of
+            // several runs, taken in turns, are compared. What takes less than a few milliseconds is noise.
+            let in_proportion = |one: Duration, four: Duration| four <= one.max(Duration::from_millis(4)) * 5;
+            for _ in 0..20 {
+                if in_proportion(one, four) {
+                    break;
+                }
+                one = one.min(time_of(&small, &role));
+                four = four.min(time_of(&large, &role));
+            }
+            assert!(in_proportion(one, four), "{name}: {one:?} for {N}, {four:?} for four times as many");
         }
     });
 }

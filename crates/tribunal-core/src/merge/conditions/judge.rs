@@ -392,6 +392,7 @@ fn author(facts: &Facts) -> Standing {
     let part = match first.part {
         Part::Author => "wrote it",
         Part::Pusher => "pushed to it",
+        Part::ForkOwner => "owns the fork that it comes from",
     };
     match &first.may_write {
         Told::Unknown(because) => {

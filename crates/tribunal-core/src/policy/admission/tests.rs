@@ -140,6 +140,24 @@ fn the_kind_of_the_untrusted_is_ours() {
     assert!(RepositoryLayer::read("file", text).is_err() && read_layer("person", text).is_err());
 }
 
+const PRICE: &str = "input = 0.1, output = 0.1, cache_read = 0.1, cache_write = 0.1";
+
+/// A repository lowers what may be spent, and never raises it; trust changes nothing about that.
+#[test]
+fn a_repository_only_lowers_a_limit() {
+    let own = read_layer("person", "[budget]\nrun_usd = 1.0\nrun_tokens = 1000\n").unwrap();
+    let repository = read("[budget]\nrun_usd = 50\nrun_tokens = 10\ncase_usd = 2.0\n").admit(&|_| true, REMEDY);
+    let flags = read_layer("flags", "[budget]\nmonth_usd = 9.0\n").unwrap();
+    let merged = merge_layers(&[own.clone(), repository.layer.clone(), flags]).unwrap();
+    let origin = |key: &str| merged.origins[key].0.clone();
+    assert_eq!((origin("budget.run_usd"), origin("budget.run_tokens")), ("person".into(), "file".into()));
+    assert_eq!((origin("budget.case_usd"), origin("budget.month_usd")), ("file".into(), "flags".into()));
+    // Whoever speaks for the person may raise it.
+    let raised = read_layer("flags", "[budget]\nrun_usd = 70.0\n").unwrap();
+    let merged = merge_layers(&[own, repository.layer, raised]).unwrap();
+    assert_eq!(merged.origins["budget.run_usd"].0, "flags");
+}
+
 /// A value that cannot be mistaken for another, in the type of the key.
 fn sample(pattern: &str, canary: &str) -> Option<String> {
     Some(match pattern {
@@ -160,6 +178,12 @@ fn sample(pattern: &str, canary: &str) -> Option<String> {
         "library.qmd.read" => format!("library.qmd = {{ collection = 'c', read = ['/{canary}'] }}"),
         "validate.read" => format!("validate.read = ['/{canary}']"),
         "validate.commands" => format!("validate.commands = ['{canary}']"),
+        "agents.*.price.input" | "agents.*.price.output" | "agents.*.price.cache_read" | "agents.*.price.cache_write" => {
+            format!("agents.x = {{ kind = 'openai', model = '{canary}', price = {{ {PRICE} }} }}")
+        }
+        "prices.*.input" | "prices.*.output" | "prices.*.cache_read" | "prices.*.cache_write" => {
+            format!("prices.m = {{ {PRICE} }}")
+        }
         _ => return None,
     })
 }
@@ -181,6 +205,7 @@ proptest! {
             let config = merge_layers(&[admitted.layer]).unwrap().config;
             let shown = format!("{config:?}");
             prop_assert!(!shown.contains(&canary), "{}: {}", text, shown);
+            prop_assert!(config.prices.is_empty(), "{}", shown);
             prop_assert!(config.agents.values().all(|agent| matches!(agent, AgentConfig::NotTrusted(_))), "{}", shown);
             let whole = merge_layers(&[read(&text).admit(&|_| true, REMEDY).layer]).unwrap().config;
             prop_assert!(whole.not_trusted.is_empty());

@@ -116,6 +116,24 @@ pub fn next(desired: &Desired<'_>, observed: &Observed) -> Result<Next, Refrain>
     Ok(Next::Post { remove, review })
 }
 
+/// The earlier verdict that says the same of the same head as `ours`, which was just posted: two machines were at it at once. The later
+/// one is taken back by whoever posted it, where the forge lets reviews be removed.
+pub fn earlier_double(desired: &Desired<'_>, observed: &Observed, ours: &str) -> Option<Standing> {
+    let said = standing(&observed.reviews, desired.me, desired.case_id, desired.key);
+    let place = said.iter().position(|said| said.review == ours)?;
+    let is_same_occasion = |earlier: &Standing| match (&earlier.sitting, desired.sitting) {
+        (Sitting::Sweep { .. }, Sitting::Sweep { .. }) => true,
+        (earlier, sitting) => earlier == sitting,
+    };
+    let is_double = |earlier: &Standing| {
+        is_same_occasion(earlier)
+            && earlier.head == desired.document.head
+            && earlier.verdict == desired.document.verdict
+            && earlier.state != ReviewState::Dismissed
+    };
+    said.into_iter().take(place).find(is_double)
+}
+
 /// The verdict that was just taken by the forge, before it shows it.
 pub fn taken(desired: &Desired<'_>, head: &Sha, event: ReviewEvent, review: String, url: String) -> Standing {
     Standing {

@@ -1,5 +1,5 @@
 use super::block::{Block, next as next_word, words};
-use super::post::{Desired, Next, Observed, Refrain, Then, after_fault, next};
+use super::post::{Desired, Next, Observed, Refrain, Then, after_fault, earlier_double, next};
 use super::*;
 use crate::combine::finding::Finding;
 use crate::findings::report::Fix;
@@ -207,21 +207,22 @@ impl Paper {
     }
 
     fn next(&self, document: &Document, sitting: &Sitting) -> Result<Next, Refrain> {
+        self.ask(document, sitting, |desired| next(desired, &self.observed))
+    }
+
+    fn ask<T>(&self, document: &Document, sitting: &Sitting, question: impl FnOnce(&Desired<'_>) -> T) -> T {
         let (me, run, key) = (account("tribunal"), RunId::from("run"), key());
-        next(
-            &Desired {
-                document,
-                sitting,
-                run: &run,
-                closing: &[],
-                case_id: CASE,
-                me: &me,
-                capabilities: &self.capabilities,
-                key: &key,
-                only_comment: self.only_comment,
-            },
-            &self.observed,
-        )
+        question(&Desired {
+            document,
+            sitting,
+            run: &run,
+            closing: &[],
+            case_id: CASE,
+            me: &me,
+            capabilities: &self.capabilities,
+            key: &key,
+            only_comment: self.only_comment,
+        })
     }
 
     fn review(&mut self, by: &str, state: ReviewState, body: &str) {
@@ -260,6 +261,24 @@ fn a_sitting_has_one_review() {
     assert_eq!(paper.observed.reviews.len(), 2);
     let sweep = Sitting::Sweep { run: "run".into(), ticket: 1 };
     assert!(matches!(paper.next(&document, &sweep), Ok(Next::Post { .. })));
+}
+
+/// Issue 16, 16: of two sweeps that gave the same verdict on the same head at once, the later one takes its own back.
+#[test]
+fn of_two_equal_verdicts_the_earlier_stays() {
+    let (one, other) = (Sitting::Sweep { run: "a".into(), ticket: 1 }, Sitting::Sweep { run: "b".into(), ticket: 1 });
+    let document = minor();
+    let mut paper = Paper::new(&document.head);
+    paper.post(&document, &one);
+    paper.post(&document, &other);
+    let double = |paper: &Paper, sitting: &Sitting, ours: &str| {
+        paper.ask(&document, sitting, |desired| earlier_double(desired, &paper.observed, ours)).map(|first| first.review)
+    };
+    assert_eq!((double(&paper, &one, "r0"), double(&paper, &other, "r1")), (None, Some("r0".into())));
+    assert_eq!(double(&paper, &other, "not-shown"), None);
+    assert_eq!(double(&paper, &FIRST, "r1"), None, "another occasion");
+    paper.observed.reviews[0].state = ReviewState::Dismissed;
+    assert_eq!(double(&paper, &other, "r1"), None, "what somebody dismissed does not stand");
 }
 
 /// Design rule 7: what was read is no longer what is there.

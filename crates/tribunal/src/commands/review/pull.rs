@@ -17,6 +17,7 @@ use tribunal_agent::rules::compile::RuleSet;
 use tribunal_core::findings::key::sha256_hex;
 use tribunal_core::findings::role::{Role, When};
 use tribunal_core::ids::{AgentName, Sha};
+use tribunal_core::merge::facts::HeadMaker;
 use tribunal_core::plan::spec::{linked_issue, spec_in};
 use tribunal_core::policy::agents::Means;
 use tribunal_core::policy::config::{Config, Policy};
@@ -291,7 +292,12 @@ pub(in crate::commands) async fn withheld(
         return Ok(BTreeMap::new());
     }
     let is_ours = pull.author.is(&connected.forge.identity().await?);
-    let permission = if is_ours { Permission::Write } else { on_forge(connected).right_of(&pull.author).await? };
+    let permission = match HeadMaker::fork_owner(pull) {
+        // Its owner can push anything to it, whoever opened the pull request.
+        Some(_) => Permission::Read,
+        None if is_ours => Permission::Write,
+        None => on_forge(connected).right_of(&pull.author).await?,
+    };
     let has_contributed = !permission.may_write() && connected.forge.has_contributed(&pull.author).await?;
     let standing = Standing::of(permission, has_contributed);
     let allowed = standing != Standing::Maintainer && is_allowed(connected, pull).await?;
