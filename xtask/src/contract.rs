@@ -4,10 +4,10 @@
 //! A row is `| PR-3 | what we do | held: crates/…/file.rs::test_name |`, or ends in `differs: why`, `due: with what`, or
 //! `note: why there is nothing to test`.
 
-use crate::root;
 use anyhow::{Context as _, Result, bail};
 use std::collections::BTreeMap;
 use std::fs;
+use xtask::root;
 
 /// Contract page → prefix and number of rules.
 const PAGES: [(&str, &str, u32); 5] = [

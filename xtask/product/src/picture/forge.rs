@@ -1,11 +1,11 @@
 //! A pull request on a real Gitea server, reviewed, pushed to and reviewed again, as a browser shows it.
 
-use crate::root;
 use anyhow::{Context as _, Result, bail};
 use forge_conformance::{Stage as _, Who};
 use gitea_peer::{BOT, GiteaStage};
 use std::path::Path;
 use std::process::Command;
+use xtask::root;
 
 /// Drives the browser that the machine has.
 const DRIVER: &str = "playwright-core@1.64.1";
@@ -60,8 +60,8 @@ const AFTER: [(&str, &str); 4] = [
 const DESCRIPTION: &str = "The shop can now offer what the wholesaler has in stock.\n\n- reads the feed once an hour\n- lists the orders of one customer\n- gives each cart a token";
 
 pub fn run() -> Result<()> {
-    crate::run("cargo", &["build", "--release", "--quiet", "-p", "tribunal"])?;
-    if !crate::peers::folder().join("gitea/web.stamp").is_file() {
+    xtask::run("cargo", &["build", "--release", "--quiet", "-p", "tribunal"])?;
+    if !xtask::peers_folder().join("gitea/web.stamp").is_file() {
         bail!("the server has no web pages yet; `cargo xtask peers --web` builds them");
     }
     tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(take())
@@ -105,7 +105,7 @@ fn review(home: &Path, address: &str, token: &str) -> Result<()> {
 }
 
 fn shoot(address: &str, name: &str, selector: &str, above: u32) -> Result<()> {
-    let (driver, path) = (crate::peers::folder().join("browser"), root().join("docs/images").join(name));
+    let (driver, path) = (xtask::peers_folder().join("browser"), root().join("docs/images").join(name));
     let status = Command::new("npm")
         .args(["install", "--prefix"])
         .arg(&driver)

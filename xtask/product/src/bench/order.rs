@@ -1,12 +1,12 @@
 //! The order in which a large batch is merged.
 
 use super::{Figure, median, millis};
-use crate::root;
 use anyhow::{Context as _, Result, bail};
 use std::collections::BTreeSet;
 use std::time::Instant;
 use tribunal_core::ids::RepoPath;
 use tribunal_core::merge::order::{Candidate, sequence};
+use xtask::root;
 
 const PULLS: u64 = 1000;
 
@@ -15,8 +15,8 @@ pub fn figures() -> Result<Vec<Figure>> {
 }
 
 fn optimised() -> Result<f64> {
-    let output = crate::command("cargo")
-        .args(["run", "--release", "--quiet", "-p", "xtask", "--", "order-time"])
+    let output = xtask::command("cargo")
+        .args(["run", "--release", "--quiet", "-p", "xtask-product", "--", "order-time"])
         .current_dir(root())
         .output()?;
     String::from_utf8(output.stdout)?.trim().parse().with_context(|| String::from_utf8_lossy(&output.stderr).into_owned())

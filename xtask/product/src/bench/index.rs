@@ -1,13 +1,13 @@
 //! An index of 20,000 documents, made and asked as a person would: the release binary in a checkout.
 
 use super::{Figure, median, millis};
-use crate::root;
 use anyhow::{Context as _, Result, bail, ensure};
 use fake_model_server::{ModelServer, Reply, Script};
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 use std::time::Instant;
+use xtask::root;
 
 const DOCUMENTS: usize = 20_000;
 const CHANGED: usize = 100;

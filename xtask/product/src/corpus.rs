@@ -7,8 +7,8 @@ use std::process::Command;
 use tribunal_core::report::document::Document;
 
 pub fn run(repositories: &[PathBuf], sample: usize) -> Result<()> {
-    crate::run("cargo", &["build", "--release", "--quiet", "-p", "tribunal"])?;
-    let binary = crate::root().join("target/release/tribunal");
+    xtask::run("cargo", &["build", "--release", "--quiet", "-p", "tribunal"])?;
+    let binary = xtask::root().join("target/release/tribunal");
     let home = tempfile::tempdir()?;
     let mut all = Vec::new();
     let mut by_rule: BTreeMap<String, usize> = BTreeMap::new();

@@ -11,12 +11,12 @@ mod watch;
 pub use order::order_time;
 pub use watch::watch_many;
 
-use crate::root;
 use anyhow::{Context as _, Result, bail};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+use xtask::root;
 
 struct Figure {
     name: String,
@@ -49,7 +49,7 @@ pub enum Part {
 pub fn run(only: Option<Part>) -> Result<()> {
     // Watching and ordering are measured in processes of ours.
     if !matches!(only, Some(Part::Watch | Part::Order)) {
-        crate::run("cargo", &["build", "--release", "--quiet", "-p", "tribunal"])?;
+        xtask::run("cargo", &["build", "--release", "--quiet", "-p", "tribunal"])?;
     }
     let binary = root().join("target/release/tribunal");
     let work = tempfile::tempdir()?;
@@ -323,8 +323,8 @@ fn copy_all(from: &Path, to: &Path) -> Result<()> {
 
 /// This program itself is not optimised; the measurement runs in a copy that is.
 fn optimised_parse_time(repository: &Path) -> Result<f64> {
-    let output = crate::command("cargo")
-        .args(["run", "--release", "--quiet", "-p", "xtask", "--", "parse-time"])
+    let output = xtask::command("cargo")
+        .args(["run", "--release", "--quiet", "-p", "xtask-product", "--", "parse-time"])
         .arg(repository)
         .current_dir(root())
         .output()?;

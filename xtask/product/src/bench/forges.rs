@@ -16,10 +16,10 @@ use tribunal_core::pull::place::{ForgeKind, Project};
 use tribunal_forge::gitea::{Flavour, Gitea};
 use tribunal_forge::port::Forge;
 
-#[path = "../../../crates/tribunal-forge/tests/forgejo/stage.rs"]
+#[path = "../../../../crates/tribunal-forge/tests/forgejo/stage.rs"]
 #[allow(dead_code)]
 mod forgejo;
-#[path = "../../../crates/tribunal-forge/tests/github/stage.rs"]
+#[path = "../../../../crates/tribunal-forge/tests/github/stage.rs"]
 #[allow(dead_code)]
 pub mod github;
 

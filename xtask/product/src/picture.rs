@@ -2,15 +2,15 @@
 
 mod forge;
 
-use crate::root;
 use anyhow::{Result, bail};
 use std::fs;
 use std::process::Command;
+use xtask::root;
 
 pub use forge::run as run_forge;
 
 pub fn run() -> Result<()> {
-    crate::run("cargo", &["build", "--release", "--quiet", "-p", "tribunal"])?;
+    xtask::run("cargo", &["build", "--release", "--quiet", "-p", "tribunal"])?;
     let home = tempfile::tempdir()?;
     let output = Command::new(root().join("target/release/tribunal"))
         .args(["demo", "--color", "always"])

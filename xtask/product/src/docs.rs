@@ -1,7 +1,6 @@
 //! Reference pages that are made from what they describe, so that they cannot drift: commands, exit codes, rules, roles, schemas,
 //! and the table of what each forge can do.
 
-use crate::root;
 use anyhow::{Context as _, Result, bail};
 use forge_conformance::record::{self, Seen};
 use std::collections::BTreeMap;
@@ -11,6 +10,7 @@ use tribunal_agent::rules::file::{Example, RuleFile};
 use tribunal_agent::rules::load;
 use tribunal_core::findings::role::built_in_roles;
 use tribunal_core::pull::capability::Capability;
+use xtask::root;
 
 pub fn run(check: bool) -> Result<()> {
     let pages = pages()?;
@@ -206,4 +206,12 @@ fn roles() -> Result<String> {
         }
     }
     Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn generated_pages_are_up_to_date() {
+        super::run(true).unwrap();
+    }
 }

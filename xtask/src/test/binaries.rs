@@ -1,0 +1,139 @@
+//! Runs test binaries side by side. Cargo runs them one after the other, and a binary whose last test waits leaves every core idle.
+
+use anyhow::{Result, bail};
+use serde_json::Value;
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+/// Those that take longest begin first.
+const LONGEST: [&str; 5] = ["forges", "loops", "cli", "tribunal_core", "tribunal_agent"];
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Binary {
+    /// Its place in the order of running.
+    rank: usize,
+    pub name: String,
+    pub program: PathBuf,
+    /// The folder of its package, where cargo would run it.
+    pub folder: PathBuf,
+}
+
+impl Binary {
+    /// From one of cargo's messages, if it tells of a test binary.
+    pub fn of(message: &Value) -> Option<Self> {
+        let program = PathBuf::from(message["executable"].as_str()?);
+        if message["reason"] != "compiler-artifact" || message["profile"]["test"] != true {
+            return None;
+        }
+        let name = message["target"]["name"].as_str()?.to_owned();
+        let folder = PathBuf::from(message["manifest_path"].as_str()?).parent()?.to_owned();
+        let rank = LONGEST.iter().position(|longest| *longest == name).unwrap_or(LONGEST.len());
+        Some(Self { rank, name, program, folder })
+    }
+}
+
+struct Ran {
+    name: String,
+    time: Duration,
+    passed: usize,
+    output: String,
+    is_ok: bool,
+}
+
+/// All of them, however many fail; what the failing ones printed is shown at the end, together.
+pub fn run_binaries(binaries: &[Binary], variables: &[(&str, &str)]) -> Result<()> {
+    let cores = std::thread::available_parallelism().map_or(2, |cores| cores.get());
+    eprintln!("\n{} test binaries, two at a time, {cores} tests of each", binaries.len());
+    let waiting: Mutex<VecDeque<&Binary>> = Mutex::new(binaries.iter().collect());
+    let all: Mutex<Vec<Ran>> = Mutex::new(Vec::new());
+    let next = || waiting.lock().ok().and_then(|mut waiting| waiting.pop_front());
+    // Half of what a test does is to wait for a program or a server.
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let Some(binary) = next() {
+                    let ran = run_binary(binary, cores, variables);
+                    eprintln!(
+                        "{} {:>5} s  {:>4} passed  {}",
+                        if ran.is_ok { "ok  " } else { "FAIL" },
+                        ran.time.as_secs(),
+                        ran.passed,
+                        ran.name
+                    );
+                    if let Ok(mut all) = all.lock() {
+                        all.push(ran);
+                    }
+                }
+            });
+        }
+    });
+    let all = all.into_inner().unwrap_or_default();
+    for failed in all.iter().filter(|ran| !ran.is_ok) {
+        eprintln!("\n==== {} ====\n{}", failed.name, failed.output);
+    }
+    let failed: Vec<&str> = all.iter().filter(|ran| !ran.is_ok).map(|ran| ran.name.as_str()).collect();
+    let passed: usize = all.iter().map(|ran| ran.passed).sum();
+    if all.len() != binaries.len() || !failed.is_empty() {
+        bail!("{passed} tests passed; these binaries failed: {}", failed.join(", "));
+    }
+    eprintln!("\n{passed} tests passed");
+    Ok(())
+}
+
+fn run_binary(binary: &Binary, threads: usize, variables: &[(&str, &str)]) -> Ran {
+    let begun = Instant::now();
+    let output = Command::new(&binary.program)
+        .args([&format!("--test-threads={threads}"), "--show-output"])
+        .current_dir(&binary.folder)
+        .env("CARGO_MANIFEST_DIR", &binary.folder)
+        .envs(variables.iter().copied())
+        .stdin(Stdio::null())
+        .output();
+    let (is_ok, output) = match output {
+        Ok(output) => {
+            let text = [output.stdout, output.stderr].concat();
+            (output.status.success(), String::from_utf8_lossy(&text).into_owned())
+        }
+        Err(error) => (false, error.to_string()),
+    };
+    let is_passed = |line: &&str| line.starts_with("test ") && line.ends_with("... ok");
+    let passed = output.lines().filter(is_passed).count();
+    // A test that skips itself says so on its standard error; nobody shall take it for one that ran.
+    for skipped in output.lines().filter(|line| line.starts_with("SKIPPED")) {
+        eprintln!("{}: {skipped}", binary.name);
+    }
+    Ran { name: binary.name.clone(), time: begun.elapsed(), passed, output, is_ok }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn only_test_binaries_are_run_the_longest_first() {
+        let message = |name: &str, test: bool| {
+            json!({ "reason": "compiler-artifact", "executable": format!("/t/{name}-1"), "manifest_path": "/w/crate/Cargo.toml",
+                "profile": { "test": test }, "target": { "name": name } })
+        };
+        let library = json!({ "reason": "compiler-artifact", "executable": null, "profile": { "test": true } });
+        let messages = [message("alpha", true), message("tribunal", false), message("forges", true), library];
+        let mut found: Vec<Binary> = messages.iter().filter_map(Binary::of).collect();
+        found.sort();
+        let names: Vec<&str> = found.iter().map(|binary| binary.name.as_str()).collect();
+        assert_eq!(names, ["forges", "alpha"]);
+        assert_eq!(found[0].folder, PathBuf::from("/w/crate"));
+    }
+
+    #[test]
+    fn a_failing_binary_fails_the_run() {
+        let binary = |program: &str| Binary { rank: 0, name: program.into(), program: program.into(), folder: "/".into() };
+        assert!(run_binaries(&[binary("true")], &[]).is_ok());
+        for wrong in ["false", "/no/such/program"] {
+            assert!(run_binaries(&[binary("true"), binary(wrong)], &[]).is_err(), "{wrong}");
+        }
+    }
+}
