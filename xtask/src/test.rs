@@ -6,7 +6,7 @@ use crate::{contract, layers, peers};
 use anyhow::{Context as _, Result, anyhow, bail};
 use binaries::{Binary, run_binaries};
 use serde_json::Value;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 pub fn run() -> Result<()> {
     check_form()?;
@@ -17,7 +17,22 @@ pub fn run() -> Result<()> {
         let fetched = peers.join().map_err(|_| anyhow!("the peers could not be fetched: see above"))?;
         built.and_then(|built| fetched.map(|()| built))
     })?;
-    run_binaries(&built, &[])
+    // Beside them, what the documentation shows.
+    std::thread::scope(|scope| {
+        let examples = scope.spawn(run_examples);
+        let ran = run_binaries(&built, &[]);
+        let examples = examples.join().map_err(|_| anyhow!("the examples of the documentation could not be run: see above"))?;
+        ran.and(examples)
+    })
+}
+
+fn run_examples() -> Result<()> {
+    let output = cargo(&["test", "--quiet", "--doc", "--workspace"]).output().context("cargo cannot be started")?;
+    if !output.status.success() {
+        eprintln!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        bail!("an example of the documentation failed");
+    }
+    Ok(())
 }
 
 /// What a person waits for between two edits: nothing that starts a server, and a tenth of the simulations.
@@ -34,15 +49,20 @@ fn check_form() -> Result<()> {
     contract::run()
 }
 
-/// One build: clippy's driver is the compiler with lints, so that nothing has to be checked first and then compiled again.
+/// Clippy's driver is the compiler with lints: what it compiles need not be checked by a second build. Every build uses it, so that
+/// none has to be made again for another.
+fn cargo(args: &[&str]) -> Command {
+    let mut command = xtask::command("cargo");
+    command.args(args).env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver");
+    // How `cargo clippy -- --deny warnings` passes its arguments on.
+    command.env("CLIPPY_ARGS", "--deny__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__");
+    command
+}
+
 fn build(what: &[&str]) -> Result<Vec<Binary>> {
     eprintln!("\n$ cargo test --no-run {} (linted)", what.join(" "));
-    let output = xtask::command("cargo")
-        .args(["test", "--no-run", "--message-format=json-render-diagnostics"])
+    let output = cargo(&["test", "--no-run", "--message-format=json-render-diagnostics"])
         .args(what)
-        .env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver")
-        // How `cargo clippy -- --deny warnings` passes its arguments on.
-        .env("CLIPPY_ARGS", "--deny__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__")
         .stderr(Stdio::inherit())
         .output()
         .context("cargo cannot be started")?;

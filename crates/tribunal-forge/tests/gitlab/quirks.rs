@@ -339,7 +339,7 @@ async fn people_and_rights_are_read() {
     let author = bot.pull(it.number).await.unwrap().author;
     assert_eq!(author.kind, AccountKind::Person);
     assert_eq!(it.log("GET", &format!("/users/{}", id(Who::Author))), 2, "once by each of two clients");
-    assert_eq!(bot.permission(&author).await.unwrap(), Permission::Read);
+    assert_eq!(bot.permission(&author).await.unwrap(), Permission::Write, "whose branch is in the project itself");
     let stranger = it.stage.client(Who::Stranger).identity().await.unwrap();
     assert_eq!(bot.permission(&stranger).await.unwrap(), Permission::Read, "everybody may read a public project");
     it.stage.server.with(|base, _| base.project_mut(PATH).unwrap().private = true);
