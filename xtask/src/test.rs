@@ -39,7 +39,8 @@ fn run_examples() -> Result<()> {
 pub fn run_quick() -> Result<()> {
     check_form()?;
     let built = build(&["--workspace", "--lib", "--test", "loops", "--test", "settles", "--test", "sweeps"])?;
-    run_binaries(&built, &[("TRIBUNAL_SIMULATE", "10"), ("PROPTEST_CASES", "32")])
+    let tenth = [("LOOP_STEPS", "100000"), ("SETTLE_STEPS", "30000"), ("SWEEP_STEPS", "30000"), ("PROPTEST_CASES", "32")];
+    run_binaries(&built, &tenth)
 }
 
 /// What needs no compiler; a second or two.

@@ -43,9 +43,7 @@ pub fn parse_diff(bytes: &[u8]) -> Result<Change, DiffError> {
     let options = if is_git { ParseOptions::gitdiff() } else { ParseOptions::unidiff() };
     let prefixes = Prefixes::of(bytes);
     let files = PatchSet::parse_bytes(bytes, options)
-        .map(|patch| {
-            patch.map(|patch| changed_file(&patch, is_git, &prefixes)).map_err(|error| DiffError::Malformed(error.to_string()))
-        })
+        .map(|patch| changed_file(&patch.map_err(|error| DiffError::Malformed(error.to_string()))?, is_git, &prefixes))
         .collect::<Result<Vec<_>, _>>()?;
     let (stand, read) = (hunk_headers(bytes), files.iter().map(|file| file.hunks.len()).sum::<usize>());
     if read < stand {
@@ -68,10 +66,10 @@ fn has_line_start(bytes: &[u8], start: &[u8]) -> bool {
     bytes.starts_with(start) || bytes.windows(start.len() + 1).any(|window| window[0] == b'\n' && &window[1..] == start)
 }
 
-fn changed_file(patch: &FilePatch<'_, [u8]>, is_git: bool, prefixes: &Prefixes) -> ChangedFile {
+fn changed_file(patch: &FilePatch<'_, [u8]>, is_git: bool, prefixes: &Prefixes) -> Result<ChangedFile, DiffError> {
     let (path, old_path, status) = operation(patch.operation(), is_git, prefixes);
     let hunks = match patch.patch() {
-        PatchKind::Text(text) => text.hunks().iter().map(hunk).collect(),
+        PatchKind::Text(text) => text.hunks().iter().map(hunk).collect::<Result<_, _>>()?,
         PatchKind::Binary(_) => Vec::new(),
     };
     let mode = patch.new_mode().or(patch.old_mode());
@@ -82,7 +80,7 @@ fn changed_file(patch: &FilePatch<'_, [u8]>, is_git: bool, prefixes: &Prefixes) 
         (PatchKind::Text(_), _) if is_submodule_hunk(&hunks) => FileContent::Submodule,
         (PatchKind::Text(_), _) => FileContent::Text,
     };
-    ChangedFile {
+    Ok(ChangedFile {
         path,
         old_path,
         status,
@@ -91,7 +89,7 @@ fn changed_file(patch: &FilePatch<'_, [u8]>, is_git: bool, prefixes: &Prefixes) 
         old_mode: patch.old_mode().map(mode_text),
         hunks,
         new_text: None,
-    }
+    })
 }
 
 /// A changed submodule keeps its mode, so git prints none; the one-line `Subproject commit` body gives it away.
@@ -140,9 +138,8 @@ fn name_of(path: &[u8], is_git: bool) -> &[u8] {
     path.split(|&byte| byte == b'\t').next().unwrap_or(path)
 }
 
-fn hunk(hunk: &diffy::Hunk<'_, [u8]>) -> Hunk {
-    let mut old = hunk.old_range().start() as u32;
-    let mut new = hunk.new_range().start() as u32;
+fn hunk(hunk: &diffy::Hunk<'_, [u8]>) -> Result<Hunk, DiffError> {
+    let (mut old, mut new) = (first_line(hunk.old_range())?, first_line(hunk.new_range())?);
     let (old_start, new_start) = (old, new);
     let lines = hunk
         .lines()
@@ -161,7 +158,17 @@ fn hunk(hunk: &diffy::Hunk<'_, [u8]>) -> Hunk {
         })
         .collect();
     let heading = hunk.function_context().map(line_text).unwrap_or_default();
-    Hunk { old_start, new_start, heading, lines }
+    Ok(Hunk { old_start, new_start, heading, lines })
+}
+
+/// Lines count from one; only a side without lines may begin at zero. Findings are posted by these numbers.
+fn first_line(range: diffy::HunkRange) -> Result<u32, DiffError> {
+    let wrong = || DiffError::Malformed(format!("a hunk of {} lines begins at line {}", range.len(), range.start()));
+    if range.start() == 0 && !range.is_empty() {
+        return Err(wrong());
+    }
+    let end = range.start().checked_add(range.len()).and_then(|end| u32::try_from(end).ok()).ok_or_else(wrong)?;
+    Ok(end - range.len() as u32)
 }
 
 fn line_text(bytes: &[u8]) -> String {

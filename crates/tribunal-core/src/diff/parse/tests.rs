@@ -130,6 +130,10 @@ fn what_is_no_diff_is_refused_with_a_reason() {
     assert_eq!(parse_diff(b"\x1b[1mdiff --git a/a b/a\x1b[m\n"), Err(DiffError::Coloured));
     assert_eq!(parse_diff(b"diff --cc a\nindex 1,2..3\n"), Err(DiffError::Combined));
     assert!(matches!(parse_diff(b"diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1,5 +1,5 @@\n x\n"), Err(DiffError::Malformed(_))));
+    for header in ["@@ -0,1 +1,2 @@", "@@ -1 +0,2 @@", "@@ -4294967295,1 +1,2 @@", "@@ -1 +99999999999,2 @@"] {
+        let diff = format!("diff --git a/a b/a\n--- a/a\n+++ b/a\n{header}\n x\n+y\n");
+        assert!(matches!(parse_diff(diff.as_bytes()), Err(DiffError::Malformed(_))), "{header}");
+    }
     assert_eq!(parse_diff(b" \n").unwrap(), Change::default());
 }
 
