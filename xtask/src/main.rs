@@ -14,7 +14,6 @@ Usage: cargo xtask TASK
 
   test              Everything that must hold before a change lands
   test --quick      Form, lints, unit tests, and a tenth of the simulations
-  test --count      How many tests, simulated steps and peers there are
   peers [--web]     Fetch or build what tests talk to: agent CLIs, a small model, a Gitea server (and its web pages)
   layers            Fail on a dependency that the design forbids
   contract          Check that every contract rule names a test that exists, or says why not

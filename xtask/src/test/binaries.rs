@@ -38,10 +38,14 @@ impl Binary {
 struct Ran {
     name: String,
     time: Duration,
-    passed: usize,
+    /// The tests that passed, and how many seconds each took.
+    passed: Vec<(f64, String)>,
     output: String,
     is_ok: bool,
 }
+
+/// How many of the slowest tests are named at the end.
+const SLOWEST: usize = 20;
 
 /// All of them, however many fail; what the failing ones printed is shown at the end, together.
 pub fn run_binaries(binaries: &[Binary], variables: &[(&str, &str)]) -> Result<()> {
@@ -60,7 +64,7 @@ pub fn run_binaries(binaries: &[Binary], variables: &[(&str, &str)]) -> Result<(
                         "{} {:>5} s  {:>4} passed  {}",
                         if ran.is_ok { "ok  " } else { "FAIL" },
                         ran.time.as_secs(),
-                        ran.passed,
+                        ran.passed.len(),
                         ran.name
                     );
                     if let Ok(mut all) = all.lock() {
@@ -75,7 +79,14 @@ pub fn run_binaries(binaries: &[Binary], variables: &[(&str, &str)]) -> Result<(
         eprintln!("\n==== {} ====\n{}", failed.name, failed.output);
     }
     let failed: Vec<&str> = all.iter().filter(|ran| !ran.is_ok).map(|ran| ran.name.as_str()).collect();
-    let passed: usize = all.iter().map(|ran| ran.passed).sum();
+    let passed: usize = all.iter().map(|ran| ran.passed.len()).sum();
+    let mut slowest: Vec<(f64, String)> =
+        all.iter().flat_map(|ran| ran.passed.iter().map(|(seconds, test)| (*seconds, format!("{} {test}", ran.name)))).collect();
+    slowest.sort_by(|one, other| other.0.total_cmp(&one.0));
+    eprintln!("\nThe slowest tests:");
+    for (seconds, test) in slowest.iter().take(SLOWEST) {
+        eprintln!("{seconds:>7.1} s  {test}");
+    }
     if all.len() != binaries.len() || !failed.is_empty() {
         bail!("{passed} tests passed; these binaries failed: {}", failed.join(", "));
     }
@@ -87,6 +98,9 @@ fn run_binary(binary: &Binary, threads: usize, variables: &[(&str, &str)]) -> Ra
     let begun = Instant::now();
     let output = Command::new(&binary.program)
         .args([&format!("--test-threads={threads}"), "--show-output"])
+        // Times are told by unstable versions only, or to those who ask so.
+        .args(["-Zunstable-options", "--report-time"])
+        .env("RUSTC_BOOTSTRAP", "1")
         .current_dir(&binary.folder)
         .env("CARGO_MANIFEST_DIR", &binary.folder)
         .envs(variables.iter().copied())
@@ -99,13 +113,19 @@ fn run_binary(binary: &Binary, threads: usize, variables: &[(&str, &str)]) -> Ra
         }
         Err(error) => (false, error.to_string()),
     };
-    let is_passed = |line: &&str| line.starts_with("test ") && line.ends_with("... ok");
-    let passed = output.lines().filter(is_passed).count();
+    let passed = output.lines().filter_map(passed_test).collect();
     // A test that skips itself says so on its standard error; nobody shall take it for one that ran.
     for skipped in output.lines().filter(|line| line.starts_with("SKIPPED")) {
         eprintln!("{}: {skipped}", binary.name);
     }
     Ran { name: binary.name.clone(), time: begun.elapsed(), passed, output, is_ok }
+}
+
+/// `test a::b ... ok <0.012s>`
+fn passed_test(line: &str) -> Option<(f64, String)> {
+    let (name, time) = line.strip_prefix("test ")?.split_once(" ... ok")?;
+    let seconds = time.trim().trim_start_matches('<').trim_end_matches("s>").parse().unwrap_or_default();
+    Some((seconds, name.to_owned()))
 }
 
 #[cfg(test)]
@@ -126,6 +146,13 @@ mod tests {
         let names: Vec<&str> = found.iter().map(|binary| binary.name.as_str()).collect();
         assert_eq!(names, ["forges", "alpha"]);
         assert_eq!(found[0].folder, PathBuf::from("/w/crate"));
+    }
+
+    #[test]
+    fn times_are_read() {
+        assert_eq!(passed_test("test a::b ... ok <0.012s>"), Some((0.012, "a::b".into())));
+        assert_eq!(passed_test("test a::b ... ok"), Some((0.0, "a::b".into())));
+        assert_eq!(passed_test("test a::b ... FAILED <1.0s>"), None);
     }
 
     #[test]
