@@ -35,6 +35,10 @@ const CORE_MAY_USE: [&str; 14] = [
     "whatlang",
 ];
 
+/// Each file of SQLite has one crate that knows its tables: what reaches it, by whom it may be used, for what.
+const SQL: [(&str, &str, &str); 2] =
+    [("sqlx", "tribunal-store", "the ledger"), ("rusqlite", "tribunal-context", "the index of what a project knows")];
+
 /// Words that have no place in pure code.
 const IMPURE: [&str; 9] =
     ["std::fs", "std::env::", "std::net", "std::process", "SystemTime", "Instant::now", "HashMap", "HashSet", "std::thread"];
@@ -66,8 +70,10 @@ pub fn run() -> Result<()> {
         wrong.push(format!("tribunal-core may not depend on {dependency}"));
     }
     for (name, dependencies) in &edges {
-        if dependencies.contains("sqlx") && name != "tribunal-store" {
-            wrong.push(format!("{name} may not depend on sqlx: the only SQL is in tribunal-store"));
+        for (sql, owner, what) in SQL {
+            if dependencies.contains(sql) && name != owner {
+                wrong.push(format!("{name} may not depend on {sql}: it is for {what}, in {owner}"));
+            }
         }
     }
     wrong.extend(impure_words()?);

@@ -7,7 +7,7 @@ use std::io;
 use std::path::Path;
 
 /// Raised when pages are cut, hashed or stored in another way: an index of another version is made anew.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const FILE: &str = "sources.json";
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

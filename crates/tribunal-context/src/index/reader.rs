@@ -27,14 +27,15 @@ struct Found {
 impl Reader {
     /// As `Index::open`.
     pub fn open(folder: &Path, kind: Kind) -> Result<Self, IndexError> {
-        match Self::as_it_is(&folder.join(kind.plural())) {
+        match Self::as_it_is(&folder.join(kind.plural()))? {
             Some(reader) => Ok(reader),
             None => Ok(Index::open(folder, kind)?.reader),
         }
     }
 
-    pub(super) fn as_it_is(folder: &Path) -> Option<Self> {
-        Some(Self { folder: folder.to_owned(), collection: Collection::open(&folder.join(WORDS)).ok()? })
+    pub(super) fn as_it_is(folder: &Path) -> Result<Option<Self>, IndexError> {
+        let collection = Collection::open(&folder.join(WORDS))?;
+        Ok(collection.map(|collection| Self { folder: folder.to_owned(), collection }))
     }
 
     /// The vectors of a model; none where it has not made any.
@@ -49,24 +50,23 @@ impl Reader {
 
     /// Best first. `meaning` is the vector of the question's sentence, with the vectors it is compared with.
     pub fn search(&self, question: &Question, meaning: Option<(&[f32], &Vectors)>) -> Result<Vec<Hit>, IndexError> {
-        let searcher = self.collection.searcher()?;
-        let pages = searcher.num_docs();
+        let snapshot = self.collection.snapshot()?;
+        let matches = snapshot.matches(&question.words)?;
         let wide = question.limit.saturating_mul(4).max(16);
         let mut found: BTreeMap<String, Found> = BTreeMap::new();
-        let known = |Placed { page, at }: Placed| -> Result<Found, IndexError> {
-            let words = self.collection.shared(&searcher, &question.words, at)?;
-            Ok(Found { page, words, by_words: 0.0, by_meaning: 0.0 })
-        };
-        for (bm25, placed) in self.collection.search(&searcher, &question.words, wide)? {
-            let mut of_page = known(placed)?;
-            of_page.by_words = by_words(f64::from(bm25), pages, of_page.words.len(), question.words.len());
+        let known = |Placed { page, id }: Placed| Found { page, words: matches.shared(id), by_words: 0.0, by_meaning: 0.0 };
+        for (bm25, id) in matches.best(wide) {
+            let Some(mut of_page) = snapshot.page(id)?.map(known) else { continue };
+            of_page.by_words = by_words(bm25, matches.pages(), of_page.words.len(), question.words.len());
             found.insert(collection::hash(&of_page.page), of_page);
         }
         if let Some(near) = meaning.and_then(|(vector, vectors)| vectors.compare(vector)) {
-            let mut nearest = near.nearest(wide);
-            nearest.retain(|hash| !found.contains_key(hash));
-            for (hash, placed) in self.collection.by_hash(&searcher, &nearest)? {
-                found.insert(hash, known(placed)?);
+            for hash in near.nearest(wide) {
+                if !found.contains_key(&hash)
+                    && let Some(placed) = snapshot.by_hash(&hash)?
+                {
+                    found.insert(hash, known(placed));
+                }
             }
             for (hash, of_page) in &mut found {
                 of_page.by_meaning = near.cosine(hash).map_or(0.0, |cosine| by_meaning(cosine, near.mean));

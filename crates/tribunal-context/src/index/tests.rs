@@ -1,3 +1,6 @@
+mod files;
+mod text;
+
 use super::*;
 use tribunal_core::library::page::{code_pages, record_pages};
 use tribunal_core::library::question::Question;
@@ -84,7 +87,8 @@ fn a_page_that_is_put_in_twice_is_there_once() {
 fn two_writers_do_not_mix() {
     let folder = tempfile::tempdir().unwrap();
     let mut one = Index::open(folder.path(), Kind::Code).unwrap();
-    let writer = one.reader.collection.writer().unwrap();
+    let other = Index::open(folder.path(), Kind::Code).unwrap();
+    let writer = other.reader.collection.writer().unwrap();
     let fresh = Fresh { source: "a.rs".into(), stamp: "1".into(), pages: code_pages("a.rs", "fn a() {}") };
     assert!(matches!(one.refresh(vec![fresh.clone()], &[]), Err(IndexError::Busy)));
     drop(writer);
