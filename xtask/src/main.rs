@@ -2,6 +2,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+mod bench_build;
 mod contract;
 mod layers;
 mod peers;
@@ -16,6 +17,7 @@ Usage: cargo xtask TASK
   test --quick      Form, lints, unit tests, and a tenth of the simulations
   peers [--web]     Fetch or build what tests talk to: agent CLIs, a small model, a Gitea server (and its web pages)
   layers            Fail on a dependency that the design forbids
+  bench build       How long the README's commands take from nothing, each next to its limit; half an hour and more
   contract          Check that every contract rule names a test that exists, or says why not
 
 These build the product first:
@@ -35,6 +37,7 @@ fn main() -> Result<()> {
         ["peers", "--web"] => peers::gitea::build_web(),
         ["layers"] => layers::run(),
         ["contract"] => contract::run(),
+        ["bench", "build"] => bench_build::run(),
         ["docs" | "bench" | "picture" | "corpus", ..] => {
             xtask::run("cargo", &[&["run", "--quiet", "--bin", "xtask-product", "--"], &args[..]].concat())
         }
