@@ -47,7 +47,7 @@ struct Ran {
 /// How many of the slowest tests are named at the end.
 const SLOWEST: usize = 20;
 
-/// All of them, however many fail; what the failing ones printed is shown at the end, together.
+/// All of them, however many fail.
 pub fn run_binaries(binaries: &[Binary], variables: &[(&str, &str)]) -> Result<()> {
     let cores = std::thread::available_parallelism().map_or(2, |cores| cores.get());
     eprintln!("\n{} test binaries, two at a time, {cores} tests of each", binaries.len());
@@ -67,6 +67,9 @@ pub fn run_binaries(binaries: &[Binary], variables: &[(&str, &str)]) -> Result<(
                         ran.passed.len(),
                         ran.name
                     );
+                    if !ran.is_ok {
+                        eprintln!("\n==== {} ====\n{}", ran.name, failures(&ran.output));
+                    }
                     if let Ok(mut all) = all.lock() {
                         all.push(ran);
                     }
@@ -75,9 +78,6 @@ pub fn run_binaries(binaries: &[Binary], variables: &[(&str, &str)]) -> Result<(
         }
     });
     let all = all.into_inner().unwrap_or_default();
-    for failed in all.iter().filter(|ran| !ran.is_ok) {
-        eprintln!("\n==== {} ====\n{}", failed.name, failed.output);
-    }
     let failed: Vec<&str> = all.iter().filter(|ran| !ran.is_ok).map(|ran| ran.name.as_str()).collect();
     let passed: usize = all.iter().map(|ran| ran.passed.len()).sum();
     let mut slowest: Vec<(f64, String)> =
@@ -119,6 +119,11 @@ fn run_binary(binary: &Binary, threads: usize, variables: &[(&str, &str)]) -> Ra
         eprintln!("{}: {skipped}", binary.name);
     }
     Ran { name: binary.name.clone(), time: begun.elapsed(), passed, output, is_ok }
+}
+
+/// What the failing tests printed, and their names. A binary that did not come so far is shown as a whole.
+fn failures(output: &str) -> &str {
+    output.find("\nfailures:\n").map_or(output, |at| &output[at..])
 }
 
 /// `test a::b ... ok <0.012s>`
