@@ -77,21 +77,21 @@ impl Index {
     pub fn open(folder: &Path, kind: Kind) -> Result<Self, IndexError> {
         let folder = folder.join(kind.plural());
         fs::create_dir_all(&folder)?;
-        if let Some(index) = Self::as_it_is(&folder)? {
+        if let Some(index) = Self::open_existing(&folder)? {
             return Ok(index);
         }
         // Two that come first at the same moment must not make it over each other.
         let _alone = alone(&folder)?;
-        Self::as_it_is_or_anew(&folder)
+        Self::open_or_create(&folder)
     }
 
-    fn as_it_is(folder: &Path) -> Result<Option<Self>, IndexError> {
+    fn open_existing(folder: &Path) -> Result<Option<Self>, IndexError> {
         let Some(manifest) = Manifest::read(folder) else { return Ok(None) };
-        Ok(Reader::as_it_is(folder)?.map(|reader| Self { reader, manifest }))
+        Ok(Reader::open_existing(folder)?.map(|reader| Self { reader, manifest }))
     }
 
-    fn as_it_is_or_anew(folder: &Path) -> Result<Self, IndexError> {
-        Self::as_it_is(folder)?.map_or_else(|| Self::anew(folder), Ok)
+    fn open_or_create(folder: &Path) -> Result<Self, IndexError> {
+        Self::open_existing(folder)?.map_or_else(|| Self::create(folder), Ok)
     }
 
     /// Throws away what is there, vectors too.
@@ -105,10 +105,10 @@ impl Index {
                 gone(&entry.path())?;
             }
         }
-        Self::anew(&folder)
+        Self::create(&folder)
     }
 
-    fn anew(folder: &Path) -> Result<Self, IndexError> {
+    fn create(folder: &Path) -> Result<Self, IndexError> {
         let words = folder.join(WORDS);
         gone(&words)?;
         let collection = Collection::create(&words)?;
@@ -125,9 +125,9 @@ impl Index {
     /// Replaces documents and takes others out. The list is written after the pages: killed in between, the same is done again.
     pub fn refresh(&mut self, fresh: Vec<Fresh>, gone: &[String]) -> Result<Refreshed, IndexError> {
         let folder = self.reader.folder.clone();
-        // Pages and list belong together: another process may have written both since this one looked, or made both anew.
+        // Pages and list belong together, and another process may have written or rebuilt both in the meantime.
         let _alone = alone(&folder)?;
-        *self = Self::as_it_is_or_anew(&folder)?;
+        *self = Self::open_or_create(&folder)?;
         let added = fresh.iter().filter(|document| !self.manifest.sources.contains_key(&document.source)).count();
         let changed = fresh.len() - added;
         let removed = gone.iter().filter(|source| self.manifest.sources.contains_key(*source)).count();
@@ -152,7 +152,7 @@ impl Index {
         let folder = &self.reader.folder;
         // What another process has put in or paid for meanwhile counts as well.
         let _alone = alone(folder)?;
-        let now = Self::as_it_is_or_anew(folder)?;
+        let now = Self::open_or_create(folder)?;
         let pages = now.manifest.hashes();
         let vectors = now.reader.vectors(model).with(made, &pages);
         let is_complete = pages.iter().all(|hash| vectors.has(hash));

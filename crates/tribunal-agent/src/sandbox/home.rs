@@ -28,7 +28,7 @@ fn make_link(tool: &Path, link: &Path) -> io::Result<()> {
     std::os::unix::fs::symlink(tool, link)
 }
 
-/// There is no sandbox there, and links need a privilege.
+/// Other systems have no sandbox, and Windows needs a privilege for links.
 #[cfg(not(unix))]
 fn make_link(_: &Path, _: &Path) -> io::Result<()> {
     Ok(())
@@ -56,7 +56,7 @@ mod tests {
         for name in [".cargo/bin", ".pyenv", ".rustup/toolchains"] {
             assert_eq!(links(name), Some(home.join(name)));
         }
-        assert_eq!(links(".cargo/registry"), None, "what is there stays");
+        assert_eq!(links(".cargo/registry"), None, "an existing folder is kept");
         assert!(!scratch.join(".missing").exists() && !scratch.join(".ssh").exists());
     }
 }

@@ -10,7 +10,7 @@ use tribunal_core::findings::key::sha256_hex;
 use tribunal_core::library::page::Page;
 use tribunal_core::library::words::words;
 
-/// Until another writer has to be waited for. Whoever asks for it tries again by himself.
+/// How long a writer waits for another one before it reports `Busy`. The caller tries again.
 const MOMENT: Duration = Duration::from_millis(100);
 
 pub struct Collection {
@@ -81,7 +81,7 @@ impl Collection {
         Ok(Snapshot(self.connection.unchecked_transaction()?))
     }
 
-    /// Another one whenever any page has come or gone: made of all that ever did, so that one made anew has the same only if it is the same.
+    /// A hash over every page that was added or removed so far. It changes with every change of the collection.
     pub fn state(&self) -> Result<String, IndexError> {
         Ok(self.connection.query_row("SELECT value FROM state", [], |row| row.get(0))?)
     }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// Says that a file is ours: `TrbI`.
 const APPLICATION: i32 = 0x5472_6249;
-/// Raised when the tables change: a file of another version is made anew.
+/// Raised when the tables change: an index file of another version is rebuilt.
 const VERSION: i32 = 1;
 /// Nobody who reads waits for a writer; this is for the moments in which another process opens or closes the file.
 pub const PATIENCE: Duration = Duration::from_secs(5);
@@ -45,7 +45,7 @@ pub fn create(folder: &Path) -> Result<Connection, IndexError> {
     // SQLite gives the files that it makes beside this one the same rights.
     private_file(&file(folder))?;
     let connection = connect(folder)?;
-    // A reader goes on with what was there while somebody writes. What is lost when the power fails is made again.
+    // Readers are not blocked by a writer. A write that is lost in a power failure is repeated by the next refresh.
     connection.pragma_update(None, "journal_mode", "wal")?;
     let whole = connection.unchecked_transaction()?;
     whole.execute_batch(TABLES)?;
@@ -57,7 +57,8 @@ pub fn create(folder: &Path) -> Result<Connection, IndexError> {
 
 /// Nothing where there is none, or none that this version can read.
 pub fn open(folder: &Path) -> Result<Option<Connection>, IndexError> {
-    if !file(folder).is_file() {
+    // A link may lead anywhere, and a rebuild replaces the link itself.
+    if folder.is_symlink() || file(folder).is_symlink() || !file(folder).is_file() {
         return Ok(None);
     }
     match connect(folder).and_then(|connection| Ok(is_ours(&connection)?.then_some(connection))) {
@@ -71,6 +72,8 @@ fn connect(folder: &Path) -> rusqlite::Result<Connection> {
         Connection::open_with_flags(file(folder), OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     connection.busy_timeout(PATIENCE)?;
     connection.pragma_update(None, "synchronous", "normal")?;
+    // The file may come with somebody else's checkout: what its tables define calls no function with side effects.
+    connection.pragma_update(None, "trusted_schema", false)?;
     Ok(connection)
 }
 

@@ -6,7 +6,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// Raised when pages are cut, hashed or stored in another way: an index of another version is made anew.
+/// Raised when pages are cut, hashed or stored in another way: an index of another version is rebuilt.
 const VERSION: u32 = 2;
 const FILE: &str = "sources.json";
 

@@ -30,7 +30,7 @@ struct Scored {
     score: f64,
 }
 
-/// How often a stem stands in a page. By id in a list.
+/// How often a stem occurs in the page with this id.
 #[derive(Default)]
 struct Posting {
     id: i64,

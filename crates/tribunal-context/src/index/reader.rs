@@ -27,13 +27,13 @@ struct Found {
 impl Reader {
     /// As `Index::open`.
     pub fn open(folder: &Path, kind: Kind) -> Result<Self, IndexError> {
-        match Self::as_it_is(&folder.join(kind.plural()))? {
+        match Self::open_existing(&folder.join(kind.plural()))? {
             Some(reader) => Ok(reader),
             None => Ok(Index::open(folder, kind)?.reader),
         }
     }
 
-    pub(super) fn as_it_is(folder: &Path) -> Result<Option<Self>, IndexError> {
+    pub(super) fn open_existing(folder: &Path) -> Result<Option<Self>, IndexError> {
         let collection = Collection::open(&folder.join(WORDS))?;
         Ok(collection.map(|collection| Self { folder: folder.to_owned(), collection }))
     }

@@ -2,7 +2,8 @@
 
 use frostem::{Algorithm, Stemmer};
 
-/// Characters of a stem. SQLite cuts a token at some length too, but would not cut what is asked for; what is longer is data, not a word.
+/// The longest stem, in characters. SQLite truncates long tokens when it indexes them, but not when it looks one up; both get the
+/// truncated form. Anything longer is data and not a word.
 const LONGEST: usize = 100;
 
 /// One for each word, in the same order.

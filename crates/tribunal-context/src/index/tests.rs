@@ -58,7 +58,7 @@ fn what_changed_is_replaced_and_what_is_gone_is_gone() {
 }
 
 #[test]
-fn an_index_that_cannot_be_read_is_made_anew() {
+fn an_index_that_cannot_be_read_is_rebuilt() {
     let folder = tempfile::tempdir().unwrap();
     let mut index = Index::open(folder.path(), Kind::Decision).unwrap();
     index.refresh(some(), &[]).unwrap();

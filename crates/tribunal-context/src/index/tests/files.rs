@@ -15,7 +15,7 @@ fn filled(folder: &Path) -> Index {
 
 /// Versions before this one kept segments of another library in the same folder.
 #[test]
-fn an_index_of_an_earlier_version_is_made_anew_and_keeps_its_vectors() {
+fn an_index_of_an_earlier_version_is_rebuilt_and_keeps_its_vectors() {
     let folder = tempfile::tempdir().unwrap();
     let old = folder.path().join("decisions/words");
     fs::create_dir_all(&old).unwrap();
@@ -32,7 +32,7 @@ fn an_index_of_an_earlier_version_is_made_anew_and_keeps_its_vectors() {
 }
 
 #[test]
-fn a_database_that_is_not_ours_is_made_anew() {
+fn a_database_that_is_not_ours_is_rebuilt() {
     let empty = |path: &Path| fs::write(path, b"").unwrap();
     let other = |path: &Path| {
         let connection = Connection::open(path).unwrap();
@@ -58,7 +58,7 @@ fn a_database_that_is_not_ours_is_made_anew() {
     }
 }
 
-/// Wherever the damage is: an answer, an index made anew, or an error that says what helps.
+/// Wherever the damage is: an answer, a rebuilt index, or an error that says what helps.
 #[test]
 fn damage_anywhere_is_said_and_rebuilding_helps() {
     let folder = tempfile::tempdir().unwrap();
@@ -146,7 +146,7 @@ fn a_state_is_that_of_the_pages() {
     assert_ne!(state(&Index::rebuilt(folder.path(), Kind::Decision).unwrap()), full);
 }
 
-/// One process looks, another one makes the index anew, the first one writes: into what is there now.
+/// One process looks, another one rebuilds the index, the first one writes: into the new index.
 #[test]
 fn who_looked_before_a_rebuild_writes_after_it() {
     let folder = tempfile::tempdir().unwrap();
@@ -157,4 +157,24 @@ fn who_looked_before_a_rebuild_writes_after_it() {
     drop(index);
     let index = Index::open(folder.path(), Kind::Decision).unwrap();
     assert_eq!((names(&index, "cache"), names(&index, "queue")), (vec!["ADR-0009".to_owned()], Vec::new()));
+}
+
+/// Issue 16, B9: a link in somebody else's `.git` is neither read nor written through.
+#[test]
+#[cfg(unix)]
+fn a_link_is_not_followed() {
+    let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    drop(filled(other.path()));
+    let foreign = fs::read(words(other.path())).unwrap();
+    for name in ["decisions/words", "decisions/words/words.db"] {
+        drop(filled(folder.path()));
+        let link = folder.path().join(name);
+        gone(&link).unwrap();
+        std::os::unix::fs::symlink(other.path().join(name), &link).unwrap();
+        let mut index = Index::open(folder.path(), Kind::Decision).unwrap();
+        assert!(names(&index, "queue").is_empty(), "{name} was read through a link");
+        index.refresh(some(), &[]).unwrap();
+        assert!(!link.is_symlink());
+        assert_eq!(fs::read(words(other.path())).unwrap(), foreign, "{name} was written through a link");
+    }
 }
