@@ -3,8 +3,7 @@
 //! Stricter than the swagger says: a body may have no field that it does not list, in either direction. More lenient where it is
 //! wrong about the server: Go writes `null` for what is empty, and failures of the server or the token are not listed.
 
-use fake_forge_base::Entry;
-use jsonschema::Validator;
+use fake_forge_base::{Draft, Entry, JsonSchema};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -16,7 +15,7 @@ pub struct Contract {
     /// With `null` let in and other fields kept out.
     definitions: Value,
     /// By schema: to make one takes longer than to use it.
-    validators: Mutex<BTreeMap<String, Validator>>,
+    validators: Mutex<BTreeMap<String, JsonSchema>>,
 }
 
 static PUBLISHED: LazyLock<Contract> = LazyLock::new(Contract::load);
@@ -111,9 +110,9 @@ impl Contract {
         let validator = validators.entry(schema.to_string()).or_insert_with(|| {
             let mut root = schema.clone();
             root["definitions"] = self.definitions.clone();
-            jsonschema::draft4::new(&root).expect("a schema")
+            JsonSchema::new(&root, Draft::V4).expect("a schema")
         });
-        validator.iter_errors(&value).map(|error| format!("{what}: {} {}", error.instance_path(), error.masked())).collect()
+        validator.misfits(&value).into_iter().map(|misfit| format!("{what}: {misfit}")).collect()
     }
 }
 

@@ -7,7 +7,7 @@
 //! latter are an item of their own: no suggestion block gets into an item by a reply from somebody else.
 
 use super::item::{Item, ItemId, Label, Surface, Voice};
-use super::reviewer::{priority_in, registered, says_nothing, says_quota, says_running, says_satisfied, voice};
+use super::reviewer::{BotNote, priority_in, registered, voice};
 use super::right::{Permissions, Right};
 use super::words::shown_words;
 use crate::findings::about::About;
@@ -223,7 +223,8 @@ impl Said<'_> {
     /// A review by the same account that came after its note makes the note an old one.
     fn has_reviewed_since(&self, by: &Account, at: &str) -> bool {
         self.reviews.iter().any(|review| {
-            review.author.is(by) && review.submitted_at.as_str() > at && !says_running(&review.body) && !says_quota(&review.body)
+            let is_note = |note: BotNote| note.is_running() || note.is_out_of_quota();
+            review.author.is(by) && review.submitted_at.as_str() > at && !is_note(BotNote::read(&review.body))
         })
     }
 }
@@ -394,7 +395,7 @@ impl Gathered {
         if voice.is_person() {
             return false;
         }
-        let right = said.right(author);
+        let (right, note) = (said.right(author), BotNote::read(body));
         let notice = || Notice {
             by: author.clone(),
             voice: voice.clone(),
@@ -403,10 +404,10 @@ impl Gathered {
             place: id.0.clone(),
         };
         match () {
-            () if says_quota(body) && !said.has_reviewed_since(author, at) => self.left.quota.push(notice()),
-            () if says_running(body) && !said.has_reviewed_since(author, at) => self.left.running.push(notice()),
-            () if says_satisfied(body) => self.left.satisfied.push(notice()),
-            () if says_quota(body) || says_running(body) || says_nothing(body) => self.left.noise += 1,
+            () if note.is_out_of_quota() && !said.has_reviewed_since(author, at) => self.left.quota.push(notice()),
+            () if note.is_running() && !said.has_reviewed_since(author, at) => self.left.running.push(notice()),
+            () if note.is_satisfied() => self.left.satisfied.push(notice()),
+            () if note.is_out_of_quota() || note.is_running() || note.is_chatter() => self.left.noise += 1,
             () => return false,
         }
         true

@@ -331,32 +331,44 @@ fn top(body: &str) -> String {
     top.to_lowercase().replace('’', "'").replace('>', " ").split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn says(body: &str, phrases: impl Fn(&Reviewer) -> &'static [&'static str]) -> bool {
-    let top = top(body);
-    REVIEWERS.iter().flat_map(phrases).any(|phrase| top.contains(phrase))
+/// What a bot says about its own work rather than about the change.
+pub struct BotNote {
+    top: String,
+    /// The top of a text that has nothing else to show.
+    short: Option<String>,
 }
 
-/// Does a bot say that its review is still to come?
-pub fn says_running(body: &str) -> bool {
-    let shown = shown_words(body);
-    let is_short = shown.chars().count() <= SHORT_NOTE;
-    says(body, |reviewer| reviewer.running) || (is_short && RUNNING.iter().any(|phrase| top(&shown).contains(phrase)))
-}
+impl BotNote {
+    pub fn read(body: &str) -> Self {
+        let shown = shown_words(body);
+        let is_short = shown.chars().count() <= SHORT_NOTE;
+        Self { top: top(body), short: is_short.then(|| top(&shown)) }
+    }
 
-/// Does a bot say that it cannot review now?
-pub fn says_quota(body: &str) -> bool {
-    says(body, |reviewer| reviewer.quota)
-}
+    fn says(&self, phrases: impl Fn(&Reviewer) -> &'static [&'static str]) -> bool {
+        REVIEWERS.iter().flat_map(phrases).any(|phrase| self.top.contains(phrase))
+    }
 
-/// Does a bot say something that nobody has to answer: the state of a build, or that it found nothing?
-pub fn says_nothing(body: &str) -> bool {
-    let top = top(body);
-    STATUS.iter().any(|phrase| top.contains(phrase)) || says(body, |reviewer| reviewer.silent) || says_satisfied(body)
-}
+    /// Its review is still to come.
+    pub fn is_running(&self) -> bool {
+        let has_phrase = |short: &String| RUNNING.iter().any(|phrase| short.contains(phrase));
+        self.says(|reviewer| reviewer.running) || self.short.as_ref().is_some_and(has_phrase)
+    }
 
-/// It has looked and is content (RL-24).
-pub fn says_satisfied(body: &str) -> bool {
-    says(body, |reviewer| reviewer.satisfied)
+    /// It cannot review now.
+    pub fn is_out_of_quota(&self) -> bool {
+        self.says(|reviewer| reviewer.quota)
+    }
+
+    /// It says something that nobody has to answer: the state of a build, or that it found nothing.
+    pub fn is_chatter(&self) -> bool {
+        STATUS.iter().any(|phrase| self.top.contains(phrase)) || self.says(|reviewer| reviewer.silent) || self.is_satisfied()
+    }
+
+    /// It has looked and is content (RL-24).
+    pub fn is_satisfied(&self) -> bool {
+        self.says(|reviewer| reviewer.satisfied)
+    }
 }
 
 /// How a reviewer is asked to look again.
@@ -563,11 +575,11 @@ mod tests {
             "Claude Code is working… <img src=\"spinner\">",
             "Review is in progress :hourglass:",
         ] {
-            assert!(says_running(body), "{body}");
+            assert!(BotNote::read(body).is_running(), "{body}");
         }
         let long = format!("The status `review in progress` is never cleared. {}", "It stays in the table. ".repeat(30));
         for body in [long.as_str(), "Please look at how reviews are stored.", ""] {
-            assert!(!says_running(body), "{body}");
+            assert!(!BotNote::read(body).is_running(), "{body}");
         }
     }
 
@@ -580,14 +592,14 @@ mod tests {
             "Copilot was unable to review this pull request because the user who requested the review has reached their quota limit.",
             "You have reached your daily quota limit. Please wait up to 24 hours and I will start processing your requests again!",
         ] {
-            assert!(says_quota(body), "{body}");
+            assert!(BotNote::read(body).is_out_of_quota(), "{body}");
         }
         for body in [
             "When the quota is exceeded the retry loop never backs off.",
             "`RateLimitExceeded` should carry the reset time.",
             "The rate limit of 100 per hour is read before the config is loaded.",
         ] {
-            assert!(!says_quota(body), "{body}");
+            assert!(!BotNote::read(body).is_out_of_quota(), "{body}");
         }
     }
 
@@ -599,9 +611,9 @@ mod tests {
             "### <span>✅</span> Deploy Preview for *shop* ready!",
             "Codex Review: Didn't find any major issues. Breezy!",
         ] {
-            assert!(says_nothing(body), "{body}");
+            assert!(BotNote::read(body).is_chatter(), "{body}");
         }
-        assert!(!says_nothing("The preview leaks the token into the page, see line 4."));
+        assert!(!BotNote::read("The preview leaks the token into the page, see line 4.").is_chatter());
     }
 
     /// RL-31, CF-12: everybody's words are read into our scale.

@@ -1,10 +1,13 @@
 //! Does an answer fit? Said in words that a model can mend it by.
 
+use boon::{Compiler, ErrorKind, Schemas, ValidationError};
 use serde_json::{Map, Value};
 use tribunal_core::findings::admit::one_line;
 
 /// More than this many problems at once help nobody.
 const SHOWN: usize = 3;
+/// What the schema is called while it is compiled; nothing is loaded from there.
+const NAME: &str = "memory:///schema.json";
 
 /// Reads an answer and checks it against the schema as our types made it. One code fence around the whole is taken off, and so
 /// are the `null`s by which a strict schema says "absent"; nothing is guessed out of prose.
@@ -14,25 +17,39 @@ pub fn validate(schema: &Value, text: &str) -> Result<Value, String> {
         format!("it is not one JSON value: {error} (it begins `{}`)", one_line(&start))
     })?;
     leave_out_nulls(schema, schema, &mut value);
-    let validator = jsonschema::validator_for(schema).map_err(|error| format!("the schema itself is wrong: {error}"))?;
-    let mut errors = validator.iter_errors(&value);
-    let mut problems: Vec<String> = errors
-        .by_ref()
-        .take(SHOWN)
-        .map(|error| {
-            let path = error.instance_path().to_string();
-            let place = if path.is_empty() { "the whole answer" } else { path.as_str() };
-            format!("- {place}: {}", one_line(&error.to_string()))
-        })
-        .collect();
-    if problems.is_empty() {
-        drop(errors);
-        return Ok(value);
-    }
-    if errors.next().is_some() {
+    let (mut compiler, mut schemas) = (Compiler::new(), Schemas::new());
+    let wrong = |error| format!("the schema itself is wrong: {error:#}");
+    compiler.add_resource(NAME, schema.clone()).map_err(wrong)?;
+    let root = compiler.compile(NAME, &mut schemas).map_err(wrong)?;
+    let Err(error) = schemas.validate(&value, root) else { return Ok(value) };
+    let mut problems = Vec::new();
+    collect(&error, &mut problems);
+    if problems.len() > SHOWN {
+        problems.truncate(SHOWN);
         problems.push("- and more".into());
     }
     Err(problems.join("\n"))
+}
+
+/// One line for each thing that is wrong. Of several forms that a value may have, the one it comes nearest to is what was meant.
+fn collect(error: &ValidationError, into: &mut Vec<String>) {
+    if matches!(error.kind, ErrorKind::AnyOf | ErrorKind::OneOf(None)) {
+        let nearest = error.causes.iter().rev().max_by_key(|cause| depth(cause));
+        if let Some(nearest) = nearest {
+            return collect(nearest, into);
+        }
+    }
+    if error.causes.is_empty() {
+        let path = error.instance_location.to_string();
+        let place = if path.is_empty() { "the whole answer" } else { path.as_str() };
+        into.push(format!("- {place}: {}", one_line(&error.kind.to_string())));
+    }
+    error.causes.iter().for_each(|cause| collect(cause, into));
+}
+
+/// How far into the value something is wrong.
+fn depth(error: &ValidationError) -> usize {
+    error.causes.iter().map(depth).max().unwrap_or(error.instance_location.tokens.len())
 }
 
 /// ```` ```json … ``` ````, if that is all there is.

@@ -4,14 +4,17 @@
 //! Masking is a pure function of the text, and masking twice changes nothing. Findings are compared by their masked code, so the
 //! same key gives the same finding on every machine.
 
+mod pattern_set;
+
+use pattern_set::PatternSet;
 use regex::Regex;
 use sha2::{Digest as _, Sha256};
 use std::ops::Range;
 use std::sync::LazyLock;
 
 /// Keys with a prefix of their own. What follows `secret` in a pattern is only context.
-static SHAPES: LazyLock<Vec<Regex>> = LazyLock::new(|| {
-    let shapes = [
+static SHAPES: LazyLock<PatternSet> = LazyLock::new(|| {
+    PatternSet::new([
         r"(?P<secret>gh[pousr]_[A-Za-z0-9_]{20,})",
         r"(?P<secret>github_pat_[A-Za-z0-9_]{20,})",
         r"(?P<secret>gl(?:pat|dt|rt|ptt|cbt|soat|ft|imt|agent|oas)-[A-Za-z0-9_.-]{16,})",
@@ -43,24 +46,22 @@ static SHAPES: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         r"(?:^|[^0-9])[0-9]{8,10}:(?P<secret>AA[A-Za-z0-9_-]{32,})",
         r"(?P<secret>AGE-SECRET-KEY-1[A-Z0-9]{30,})",
         r"(?P<secret>b3BlbnNzaC1rZXktdjE[A-Za-z0-9+/=]{16,})",
-    ];
-    shapes.iter().filter_map(|shape| Regex::new(shape).ok()).collect()
+    ])
 });
 
 /// Credentials that a header or an address announces.
-static ANNOUNCED: LazyLock<Vec<Regex>> = LazyLock::new(|| {
-    let shapes = [
+static ANNOUNCED: LazyLock<PatternSet> = LazyLock::new(|| {
+    PatternSet::new([
         r"(?i:authorization)\x22?'?\s*[:=]\s*\x22?'?(?i:bearer|basic|token)\s+(?P<secret>[A-Za-z0-9+/=_.~-]{12,})",
         r"(?i:bearer)\s+(?P<secret>[A-Za-z0-9+/=_~-]{8,}[0-9][A-Za-z0-9+/=_.~-]{8,})",
         r"[a-zA-Z][a-zA-Z0-9+.-]*://[^/\s:@'\x22{}$<>]*:(?P<secret>[^/\s:@'\x22{}$<>…]{6,})@",
-    ];
-    shapes.iter().filter_map(|shape| Regex::new(shape).ok()).collect()
+    ])
 });
 
 /// A value that is given to something with the name of a credential: quoted, or bare to the end of its line.
-static ASSIGNED: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+static ASSIGNED: LazyLock<PatternSet> = LazyLock::new(|| {
     const NAME: &str = r"(?i:passwd|password|passphrase|\bpwd|secret|token|api_?key|apikey|access_?key|private_?key|signing_?key|encryption_?key|account_?key|auth_?key|credential)[A-Za-z0-9_]*";
-    let forms = [
+    PatternSet::new([
         format!(
             r#"{NAME}["'`]?\]?\)?\s*(?::\s*[A-Za-z&<>\[\]]+\s*)?(?:=>|:=|==|=|:|,)\s*[brfuR@]{{0,2}}"(?P<secret>[^"\s]{{8,}})""#
         ),
@@ -69,8 +70,7 @@ static ASSIGNED: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         ),
         format!(r"{NAME}[\x22'`]?\]?\)?\s*(?::\s*[A-Za-z&<>\[\]]+\s*)?(?:=>|:=|==|=|:|,)\s*`(?P<secret>[^`\s]{{8,}})`"),
         format!(r"(?m){NAME}[\x22']?\s*[=:]\s*(?P<secret>[A-Za-z0-9+/_=.~!@#%^&*-]{{12,}})\s*$"),
-    ];
-    forms.iter().filter_map(|form| Regex::new(form).ok()).collect()
+    ])
 });
 
 static PRIVATE_KEY: LazyLock<Option<Regex>> =
@@ -125,7 +125,7 @@ pub fn has_secret(text: &str) -> bool {
 
 /// Does the text hold a key with a shape of its own, whatever it is called?
 pub fn has_key_shape(text: &str) -> bool {
-    SHAPES.iter().any(|shape| shape.is_match(text))
+    SHAPES.is_match(text)
 }
 
 /// Where keys stand: in order, without overlaps, none over the end of a line.
@@ -133,7 +133,7 @@ pub fn secret_spans(text: &str, suspicion: Suspicion) -> Vec<Range<usize>> {
     let mut spans = Vec::new();
     for region in regions(text) {
         let part = &text[region.clone()];
-        let found = SHAPES.iter().chain(ANNOUNCED.iter()).flat_map(|shape| shape.captures_iter(part));
+        let found = SHAPES.matching(part).chain(ANNOUNCED.matching(part)).flat_map(|(_, shape)| shape.captures_iter(part));
         let found = found.filter_map(|found| found.name("secret").map(|value| value.range())).chain(assigned(part, suspicion));
         spans.extend(found.chain(bare_armour(part)).map(|span| region.start + span.start..region.start + span.end));
     }
@@ -170,7 +170,7 @@ fn contains_ignoring_case(line: &[u8], part: &[u8]) -> bool {
 
 fn assigned(text: &str, suspicion: Suspicion) -> Vec<Range<usize>> {
     let mut spans = Vec::new();
-    for (n, form) in ASSIGNED.iter().enumerate() {
+    for (n, form) in ASSIGNED.matching(text) {
         let is_bare = n + 1 == ASSIGNED.len();
         for value in form.captures_iter(text).filter_map(|found| found.name("secret")) {
             let counts = match suspicion {

@@ -1,6 +1,6 @@
 //! GitHub's description of its REST API, as far as the requests at hand need it.
 
-use fake_forge_base::Entry;
+use fake_forge_base::{Draft, Entry, JsonSchema, Misfit};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, OnceLock};
@@ -11,7 +11,7 @@ const ANYWHERE: [u16; 13] = [301, 304, 307, 401, 403, 404, 405, 409, 410, 422, 4
 pub struct Description {
     document: Value,
     /// Compiled schemas, by their text: the same few are asked for again and again.
-    compiled: Mutex<BTreeMap<String, jsonschema::Validator>>,
+    compiled: Mutex<BTreeMap<String, JsonSchema>>,
 }
 
 /// Read once for all tests: it is thirteen megabytes.
@@ -104,13 +104,10 @@ impl Description {
             // A reference takes no neighbours, so the schema stands beside what it refers to.
             let components = json!({ "schemas": plain(&Value::Object(needed), strict) });
             let whole = json!({ "allOf": [plain(schema, strict)], "components": components });
-            jsonschema::options().with_draft(jsonschema::Draft::Draft7).build(&whole).expect("a schema")
+            JsonSchema::new(&whole, Draft::V7).expect("a schema")
         });
-        validator
-            .iter_errors(body)
-            .filter(|error| !is_known(&error.instance_path().to_string(), error.instance()))
-            .map(|error| format!("{}: {}", error.instance_path(), error.to_string().chars().take(200).collect::<String>()))
-            .collect()
+        let new = |misfit: &Misfit| !is_known(&misfit.path, body.pointer(&misfit.path));
+        validator.misfits(body).into_iter().filter(new).map(|misfit| misfit.to_string()).collect()
     }
 
     /// The schemas that this one needs, by name.
@@ -133,8 +130,8 @@ impl Description {
 }
 
 /// Where GitHub itself departs from its description: the head of a fork that was deleted, and the line of an outdated comment.
-fn is_known(path: &str, instance: &Value) -> bool {
-    instance.is_null() && ["/head/repo", "/head/user", "/line"].iter().any(|end| path.ends_with(end))
+fn is_known(path: &str, instance: Option<&Value>) -> bool {
+    instance.is_some_and(Value::is_null) && ["/head/repo", "/head/user", "/line"].iter().any(|end| path.ends_with(end))
 }
 
 /// OpenAPI 3.0 says `nullable` where JSON Schema lists a type more. `strict` refuses fields that are not described.

@@ -1,6 +1,7 @@
 //! A plan of tasks on a plain git repository, without any server.
 
 use super::Plain;
+use fake_forge_base::{Draft, JsonSchema};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -58,12 +59,12 @@ fn the_newest_plan_is_settled() {
         assert_eq!(std::fs::read_to_string(plain.cache(&name)).unwrap(), "somebody's own words\n");
     }
     let schema: Value = plain.tribunal(&["schema", "plan"]).ended(0).json();
-    let schema = jsonschema::validator_for(&schema).unwrap();
-    let wrong: Vec<String> = schema.iter_errors(&plan).map(|error| error.to_string()).collect();
+    let schema = JsonSchema::new(&schema, Draft::V2020_12).unwrap();
+    let wrong: Vec<String> = schema.misfits(&plan).iter().map(ToString::to_string).collect();
     assert_eq!(wrong, Vec::<String>::new());
     let mut other = plan.clone();
     other["tasks"][0]["status"] = "WORKING".into();
-    assert!(!schema.is_valid(&other));
+    assert!(!schema.misfits(&other).is_empty());
 }
 
 /// TS-28, TS-31, TS-33: who has said a level is asked in this order: the flag, the plan, its session, the configuration; nobody is level 0.

@@ -112,3 +112,8 @@ proptest! {
         prop_assert_eq!(mask(&text), text);
     }
 }
+
+#[test]
+fn every_pattern_is_one_and_fits_its_set() {
+    assert!(SHAPES.is_whole() && ANNOUNCED.is_whole() && ASSIGNED.is_whole());
+}
