@@ -89,6 +89,7 @@ mod forges {
                 strangers_cause_nothing,
                 a_deleted_word_lifts_no_hold,
                 a_strangers_change_needs_a_person,
+                a_fork_stays_its_owners,
             );
         };
         ($town:ident: $($name:ident),* $(,)?) => {

@@ -77,8 +77,8 @@ pub trait Stage: Send + Sync {
     }
 
     /// A stranger's pull request from a fork, which may be deleted meanwhile. Nothing: this forge has no forks.
-    async fn open_pull_from_fork(&self, is_lost: bool) -> Option<u64> {
-        let _ = is_lost;
+    async fn open_pull_from_fork(&self, opener: Who, is_lost: bool) -> Option<u64> {
+        let _ = (opener, is_lost);
         None
     }
 

@@ -154,11 +154,11 @@ impl Stage for GiteaStage {
         panic!("the job {job} did not fail: {checks:?} {jobs:#}\n{}", self.peer.log());
     }
 
-    async fn open_pull_from_fork(&self, is_lost: bool) -> Option<u64> {
+    async fn open_pull_from_fork(&self, opener: Who, is_lost: bool) -> Option<u64> {
         let fork = self.peer.fork(&self.path, STRANGER, "lost").await;
         let theirs = self.peer.checkout(&fork, STRANGER).await;
         theirs.push("idea", &[("idea.txt", Some("an idea\n"))], "an idea").await;
-        let number = self.peer.open_pull(&self.path, STRANGER, &format!("{STRANGER}:idea"), "main", "From a fork").await;
+        let number = self.peer.open_pull(&self.path, login(opener), &format!("{STRANGER}:idea"), "main", "From a fork").await;
         if is_lost {
             self.peer.api(STRANGER, Method::DELETE, &format!("/repos/{fork}"), None).await;
         }

@@ -189,7 +189,7 @@ async fn a_renamed_repository_is_followed_by_reads_alone() {
 #[tokio::test]
 async fn a_deleted_fork_is_no_repository() {
     let it = request().await;
-    let number = it.stage.open_pull_from_fork(true).await.unwrap();
+    let number = it.stage.open_pull_from_fork(Who::Stranger, true).await.unwrap();
     let pull = it.stage.client(Who::Bot).pull(number).await.unwrap();
     assert_eq!((pull.is_fork, pull.head.repository.as_deref()), (true, None));
     it.stage.checkout().git(&["fetch", "-q", "origin", &format!("refs/pull/{number}/head")]).await;

@@ -150,14 +150,14 @@ impl Stage for ForgejoStage {
         true
     }
 
-    async fn open_pull_from_fork(&self, is_lost: bool) -> Option<u64> {
+    async fn open_pull_from_fork(&self, opener: Who, is_lost: bool) -> Option<u64> {
         let fork = "stranger/shop";
         self.server.with(|base, _| {
             let repository = base.fork(PATH, fork).repository.clone();
             repository.commit("lost", Some("main"), &[("lost.txt", Some(b"from a fork\n"))], "lost");
         });
         let pull = json!({ "head": "stranger:lost", "base": "main", "title": "From a fork", "body": "" });
-        let (status, opened) = self.send(Who::Stranger, Method::POST, &format!("{PATH}/pulls"), pull).await;
+        let (status, opened) = self.send(opener, Method::POST, &format!("{PATH}/pulls"), pull).await;
         assert_eq!(status, 201, "{opened}");
         if is_lost {
             self.server.with(|base, _| base.remove_project(fork));

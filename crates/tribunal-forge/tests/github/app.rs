@@ -68,8 +68,8 @@ impl Stage for AsApp {
         self.0.fail_job(branch, job, log).await
     }
 
-    async fn open_pull_from_fork(&self, is_lost: bool) -> Option<u64> {
-        self.0.open_pull_from_fork(is_lost).await
+    async fn open_pull_from_fork(&self, opener: Who, is_lost: bool) -> Option<u64> {
+        self.0.open_pull_from_fork(opener, is_lost).await
     }
 }
 

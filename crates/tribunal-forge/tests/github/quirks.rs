@@ -286,7 +286,7 @@ async fn q19_an_api_version_that_is_over_says_what_to_do() {
 #[tokio::test]
 async fn q20_a_deleted_fork_leaves_its_head_behind() {
     let stage = GitHubStage::new().await;
-    let number = stage.open_pull_from_fork(true).await.unwrap();
+    let number = stage.open_pull_from_fork(Who::Stranger, true).await.unwrap();
     let bot = stage.client(Who::Bot);
     let pull = bot.pull(number).await.unwrap();
     assert_eq!((pull.is_fork, &pull.head.repository), (true, &None));

@@ -166,12 +166,12 @@ impl Stage for GitHubStage {
         Some((Sha::new(head), job.to_owned()))
     }
 
-    async fn open_pull_from_fork(&self, is_lost: bool) -> Option<u64> {
+    async fn open_pull_from_fork(&self, opener: Who, is_lost: bool) -> Option<u64> {
         Some(self.server.with(|base, site| {
             base.fork(PATH, "stranger/shop");
             base.people.grant("stranger/shop", id(Who::Stranger), Level::Admin);
             base.repository("stranger/shop").commit("gift", Some("main"), &[("gift.txt", Some(b"a gift\n"))], "a gift");
-            let number = site.open(base, PATH, ("stranger/shop", "gift"), "main", id(Who::Stranger), "A gift");
+            let number = site.open(base, PATH, ("stranger/shop", "gift"), "main", id(opener), "A gift");
             if is_lost {
                 site.delete_project(base, "stranger/shop");
             }

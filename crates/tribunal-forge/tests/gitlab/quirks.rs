@@ -269,7 +269,7 @@ async fn a_renamed_project_is_followed_by_reads_alone() {
 #[tokio::test]
 async fn a_deleted_fork_is_no_repository() {
     let it = request().await;
-    let number = it.stage.open_pull_from_fork(true).await.unwrap();
+    let number = it.stage.open_pull_from_fork(Who::Stranger, true).await.unwrap();
     let bot = it.stage.client(Who::Bot);
     let pull = bot.pull(number).await.unwrap();
     assert_eq!((pull.is_fork, pull.head.repository.as_deref(), &*pull.head.branch), (true, None, "lost"));

@@ -181,19 +181,21 @@ impl Stage for GitLabStage {
         true
     }
 
-    async fn open_pull_from_fork(&self, is_lost: bool) -> Option<u64> {
+    async fn open_pull_from_fork(&self, opener: Who, is_lost: bool) -> Option<u64> {
         let fork = "stranger/shop";
         let (source, target) = self.server.with(|base, _| {
             let repository = base.fork(PATH, fork).repository.clone();
             repository.commit("lost", Some("main"), &[("lost.txt", Some(b"from a fork\n"))], "lost");
             base.people.grant(fork, id(Who::Stranger), Level::Admin);
+            // Only those who may write to the fork open something from it.
+            base.people.grant(fork, id(opener), Level::Admin);
             (base.project(fork).unwrap().id, base.project(PATH).unwrap().id)
         });
         let plain = forge_conformance::plain_client();
         let url = format!("{}/api/v4/projects/{source}/merge_requests", self.server.url());
         let body =
             json!({ "source_branch": "lost", "target_branch": "main", "title": "From a fork", "target_project_id": target });
-        let request = plain.post(url).header("private-token", token(Who::Stranger)).header("content-type", "application/json");
+        let request = plain.post(url).header("private-token", token(opener)).header("content-type", "application/json");
         let answer = request.body(body.to_string()).send().await.unwrap();
         assert_eq!(answer.status().as_u16(), 201);
         let opened: serde_json::Value = serde_json::from_slice(&answer.bytes().await.unwrap()).unwrap();

@@ -357,7 +357,7 @@ pub async fn odd_pull_requests(town: &Town) {
 
 /// forges.md 8, quirk 20: the fork is gone. Where the forge keeps the pull request open, it is reviewed like any other.
 pub async fn a_lost_fork(town: &Town) {
-    let Some(number) = town.stage.open_pull_from_fork(true).await else { return };
+    let Some(number) = town.stage.open_pull_from_fork(Who::Stranger, true).await else { return };
     let pull = town.stage.forge_as(Who::Bot).pull(number).await.unwrap();
     let said = town.run(&["review", &town.address(number), "--format", "json"]);
     if pull.state == PullState::Open {
@@ -372,7 +372,7 @@ pub async fn a_lost_fork(town: &Town) {
 /// Issue 5, build 9: a stranger's change is given to no agent, neither as a reviewer nor as one who stands in, until somebody with
 /// write access says so for this very head; the author's own word does nothing.
 pub async fn a_strangers_fork(town: &Town) {
-    let Some(number) = town.stage.open_pull_from_fork(false).await else { return };
+    let Some(number) = town.stage.open_pull_from_fork(Who::Stranger, false).await else { return };
     let folder = town.machine.folder();
     let asked = folder.join("reviewer.sh");
     std::fs::write(&asked, "#!/bin/sh\ncat > /dev/null\necho '{\"findings\": []}'\n").unwrap();

@@ -201,7 +201,7 @@ pub async fn a_deleted_word_lifts_no_hold(town: &Town) {
 pub async fn a_strangers_change_needs_a_person(town: &Town) {
     let Some(reader) = town.stage.newcomer("reader", false).await else { return };
     configure(town, None);
-    let mut theirs = vec![town.stage.open_pull_from_fork(false).await.unwrap()];
+    let mut theirs = vec![town.stage.open_pull_from_fork(Who::Stranger, false).await.unwrap()];
     theirs.extend(town.stage.open_pull_by_agit("reader", &[("agit.md", Some("An idea.\n"))]).await);
     assert!(theirs.len() == 2 || town.stage.kind() != tribunal_core::pull::place::ForgeKind::Gitea, "AGit works here");
     let is_gitlab = town.stage.kind() == tribunal_core::pull::place::ForgeKind::GitLab;
@@ -238,5 +238,20 @@ pub async fn a_strangers_change_needs_a_person(town: &Town) {
     let number = theirs[theirs.len() - 1];
     super::loops::submits(town, number, Who::Maintainer, ReviewEvent::Approve, "I have looked.", &[]).await;
     let why = super::merging::why(town, &[number], &[("verified_by", "rules"), ("when", "approved")], &[]);
+    assert!(!why.stdout.contains("may not write here"), "{}", why.stdout);
+}
+
+/// Issue 16, A3: somebody who may write opens a pull request from a stranger's fork. The stranger can push to it at any moment, so it is
+/// theirs: nothing is merged by itself, whoever opened it.
+pub async fn a_fork_stays_its_owners(town: &Town) {
+    let Some(number) = town.stage.open_pull_from_fork(Who::Author, false).await else { return };
+    configure(town, None);
+    let swept = run(town, &["sweep".into(), town.address(number), "--merge".into(), "--answer-within".into(), "1s".into()]);
+    assert_eq!(state(town, number).await, PullState::Open, "{swept:?}");
+    let merge = [("verified_by", "rules"), ("when", "approved")];
+    let why = super::merging::why(town, &[number], &merge, &[]).ended(1);
+    assert!(why.stdout.contains("who owns the fork that it comes from, may not write here"), "{}", why.stdout);
+    super::loops::submits(town, number, Who::Maintainer, ReviewEvent::Approve, "I have looked.", &[]).await;
+    let why = super::merging::why(town, &[number], &merge, &[]);
     assert!(!why.stdout.contains("may not write here"), "{}", why.stdout);
 }

@@ -99,7 +99,7 @@ pub async fn a_closed_pull_is_closed(stage: Arc<dyn Stage>) {
 
 /// forges.md 8, 20.
 pub async fn a_lost_fork_still_has_a_head(stage: Arc<dyn Stage>) {
-    let Some(number) = stage.open_pull_from_fork(true).await else { return };
+    let Some(number) = stage.open_pull_from_fork(Who::Stranger, true).await else { return };
     let bot = stage.forge_as(Who::Bot);
     let pull = bot.pull(number).await.unwrap();
     assert!(pull.is_fork && pull.head.repository.is_none(), "{pull:?}");

@@ -107,7 +107,7 @@ pub async fn a_destructive_fix(town: &Town) {
 /// WL-18, issue 5, build 9: nothing is pushed for a change from another repository, where a branch of the same name is another branch.
 /// No agent is paid for what could not be pushed.
 pub async fn a_fork_is_not_pushed_to(town: &Town) {
-    let Some(number) = town.stage.open_pull_from_fork(false).await else { return };
+    let Some(number) = town.stage.open_pull_from_fork(Who::Stranger, false).await else { return };
     let server = ModelServer::start(Script::always(Reply::Obedient));
     // Each stage names the file after the branch.
     let file = format!("{}.txt", town.stage.forge_as(Who::Bot).pull(number).await.unwrap().head.branch);
