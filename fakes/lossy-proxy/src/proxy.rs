@@ -3,15 +3,17 @@
 use crate::script::{Harm, Rule, Seen, matches};
 use crate::turns::Turns;
 use bytes::Bytes;
-use http_body_util::{BodyExt as _, Full};
-use hyper::body::Incoming;
+use http_body_util::{BodyExt as _, Either, Full};
+use hyper::body::{Body, Frame, Incoming};
 use hyper::header::{CONNECTION, CONTENT_LENGTH, HeaderValue, RETRY_AFTER, TRANSFER_ENCODING};
 use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
 use std::thread::JoinHandle;
 use tokio::net::TcpStream;
 use tokio::sync::{oneshot, watch};
@@ -143,7 +145,7 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) -> io::Result<()> {
 }
 
 /// An answer, or an error that cuts the connection without one.
-async fn handle(shared: Arc<Shared>, request: Request<Incoming>) -> io::Result<Response<Full<Bytes>>> {
+async fn handle(shared: Arc<Shared>, request: Request<Incoming>) -> io::Result<Answer> {
     let (parts, body) = request.into_parts();
     let body = body.collect().await.map_err(io::Error::other)?.to_bytes();
     let (method, path) = (parts.method.as_str().to_owned(), parts.uri.path().to_owned());
@@ -163,7 +165,7 @@ async fn handle(shared: Arc<Shared>, request: Request<Incoming>) -> io::Result<R
     match &harm {
         Some(Harm::DropRequest) => return Err(cut()),
         Some(Harm::RefuseWith(status)) => return Ok(plain(*status)),
-        Some(Harm::AnswerWith(json)) => return Ok(Response::new(Full::new(Bytes::from(json.clone())))),
+        Some(Harm::AnswerWith(json)) => return Ok(Response::new(whole(json.clone().into()))),
         Some(Harm::Limit(seconds)) => {
             let mut answer = plain(429);
             answer.headers_mut().insert(RETRY_AFTER, HeaderValue::from(*seconds));
@@ -184,7 +186,7 @@ async fn handle(shared: Arc<Shared>, request: Request<Incoming>) -> io::Result<R
     harmed(harm, answer)
 }
 
-fn harmed(harm: Option<Harm>, answer: Response<Bytes>) -> io::Result<Response<Full<Bytes>>> {
+fn harmed(harm: Option<Harm>, answer: Response<Bytes>) -> io::Result<Answer> {
     let (mut parts, body) = answer.into_parts();
     let body = match harm {
         Some(Harm::DropAnswer) => return Err(cut()),
@@ -199,12 +201,12 @@ fn harmed(harm: Option<Harm>, answer: Response<Bytes>) -> io::Result<Response<Fu
         // The length that was promised stays, so the connection ends too early.
         Some(Harm::CutAnswer) => {
             parts.headers.insert(CONTENT_LENGTH, HeaderValue::from(body.len()));
-            body.slice(..body.len() / 2)
+            return Ok(Response::from_parts(parts, Either::Right(CutBody(Some(body.slice(..body.len() / 2))))));
         }
         Some(Harm::DropRequest | Harm::RefuseWith(_) | Harm::AnswerWith(_) | Harm::Limit(_) | Harm::Delay(_) | Harm::Hold)
         | None => body,
     };
-    Ok(Response::from_parts(parts, Full::new(body)))
+    Ok(Response::from_parts(parts, whole(body)))
 }
 
 async fn pass_on(server: String, mut request: Request<Full<Bytes>>) -> io::Result<Response<Bytes>> {
@@ -223,8 +225,26 @@ async fn pass_on(server: String, mut request: Request<Full<Bytes>>) -> io::Resul
     Ok(Response::from_parts(parts, body))
 }
 
-fn plain(status: u16) -> Response<Full<Bytes>> {
-    let mut answer = Response::new(Full::new(Bytes::from_static(b"<html>the proxy speaks</html>")));
+type Answer = Response<Either<Full<Bytes>, CutBody>>;
+
+fn whole(body: Bytes) -> Either<Full<Bytes>, CutBody> {
+    Either::Left(Full::new(body))
+}
+
+/// A part, and then the end of the connection.
+struct CutBody(Option<Bytes>);
+
+impl Body for CutBody {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        Poll::Ready(Some(self.0.take().map(Frame::data).ok_or_else(cut)))
+    }
+}
+
+fn plain(status: u16) -> Answer {
+    let mut answer = Response::new(whole(Bytes::from_static(b"<html>the proxy speaks</html>")));
     *answer.status_mut() = StatusCode::from_u16(status).expect("a status");
     answer
 }

@@ -35,7 +35,7 @@ fn counting() -> Counting {
 
 fn client() -> Client {
     let _ = rustls::crypto::ring::default_provider().install_default();
-    Client::builder().no_proxy().tls_certs_only([]).build().unwrap()
+    Client::builder().no_proxy().tls_certs_only([]).timeout(Duration::from_secs(60)).build().unwrap()
 }
 
 async fn post(proxy: &LossyProxy) -> reqwest::Result<Response> {
