@@ -31,7 +31,7 @@ pub fn validate(schema: &Value, text: &str) -> Result<Value, String> {
     Err(problems.join("\n"))
 }
 
-/// One line for each thing that is wrong. Of several forms that a value may have, the one it comes nearest to is what was meant.
+/// One line for each problem. Where the schema allows several forms, only the problems of the closest one are listed.
 fn collect(error: &ValidationError, into: &mut Vec<String>) {
     if matches!(error.kind, ErrorKind::AnyOf | ErrorKind::OneOf(None)) {
         let nearest = error.causes.iter().rev().max_by_key(|cause| depth(cause));
