@@ -1,8 +1,8 @@
 //! Code merges, models don't (design rule 3).
 //!
-//! The order: duplicates become one finding with the agreement kept ([`dedup`]), hygiene is batched ([`hygiene`]), weight is
-//! settled ([`severity`]), earlier findings are verified ([`prior`]), names are given ([`identity`]), and the whole is judged
-//! ([`verdict`]). Each step is a function of its input alone; the order in which reviewers finished never shows.
+//! The order: reports of one defect become one finding with the agreement kept ([`dedup`]), hygiene is batched ([`hygiene`]), weight is
+//! settled ([`severity`]), earlier findings are verified ([`prior`]), repeats of a rule are folded ([`repeats`]), names are given
+//! ([`identity`]), and the whole is judged ([`verdict`]). Each step is a function of its input alone; the order in which reviewers finished never shows.
 
 pub mod brought;
 pub mod dedup;
@@ -10,10 +10,14 @@ pub mod dismissal;
 pub mod finding;
 pub mod hygiene;
 pub mod identity;
+pub mod linkage;
 pub mod opinion;
 pub mod prior;
 pub mod recheck;
+pub mod repeats;
 pub mod severity;
+pub mod similarity;
+pub mod terms;
 pub mod verdict;
 
 use crate::findings::admit::{Admitted, AdmittedReport, Dropped};
@@ -31,10 +35,12 @@ pub struct Said<'a> {
     pub roles: &'a [Role],
     pub reports: Vec<&'a AdmittedReport>,
     pub mode: Mode,
-    /// Open findings of the last review; empty in a full review without one.
+    /// Open findings of earlier reviews, in every mode.
     pub prior: &'a [OpenFinding],
     /// Open questions to the spec's author, which only he can close.
     pub prior_gaps: &'a [SpecGap],
+    /// The spec of this review, if there is one.
+    pub spec: Option<&'a str>,
     pub directives: &'a [Directive],
     pub caps: Caps,
     /// 1 for the first review of a case.
@@ -50,13 +56,19 @@ pub struct Said<'a> {
 /// How much is said inline (PR-131). What is over the cap is listed, never lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Caps {
+    #[serde(default = "default_inline_p1")]
+    pub inline_p1: u32,
     pub inline_p2: u32,
     pub listed_p3: u32,
 }
 
+fn default_inline_p1() -> u32 {
+    Caps::default().inline_p1
+}
+
 impl Default for Caps {
     fn default() -> Self {
-        Self { inline_p2: 12, listed_p3: 5 }
+        Self { inline_p1: 25, inline_p2: 12, listed_p3: 5 }
     }
 }
 
@@ -92,8 +104,9 @@ pub fn combine(said: &Said<'_>, ids: IdBook) -> Combined {
 
     let statuses: Vec<_> = said.reports.iter().flat_map(|report| report.prior.iter()).collect();
     let verified = prior::verify(said, &findings, &statuses);
-    prior::recognise(&mut findings, &verified.known, &mut ids);
+    prior::recognise(&mut findings, &verified.known, said.prior, &mut ids);
     prior::absorb(&mut findings, verified.carried);
+    repeats::fold(&mut findings, said.prior, &verified.known);
     // Last: what was brought along verifies nothing and takes no finding's place.
     brought::add(&mut findings, said.brought);
     identity::name(&mut findings, &mut ids);
@@ -123,7 +136,8 @@ pub fn combine(said: &Said<'_>, ids: IdBook) -> Combined {
 
 /// Clean checks by slug; a category that has an open finding is not clean, whoever says so.
 fn clean_slugs(said: &Said<'_>, findings: &[Finding]) -> Vec<CleanSlug> {
-    let open = |check: &CleanCheck| findings.iter().any(|finding| finding.category_code == check.category);
+    let open =
+        |check: &CleanCheck| findings.iter().flat_map(Finding::all_places).any(|place| place.category_code == check.category);
     let mut clean: Vec<CleanSlug> = said
         .reports
         .iter()

@@ -6,4 +6,5 @@ pub mod conflict;
 pub mod language;
 pub mod parse;
 pub mod prefix;
+pub mod purpose;
 pub mod series;

@@ -63,6 +63,11 @@ impl Sha {
     pub fn short(&self) -> &str {
         self.0.get(..12).unwrap_or(&self.0)
     }
+
+    /// All digits of an id, so that it names one object for ever: no beginning of one, and no name of a branch.
+    pub fn is_full(&self) -> bool {
+        matches!(self.0.len(), 40 | 64) && self.0.bytes().all(|byte| byte.is_ascii_hexdigit())
+    }
 }
 
 impl RepoPath {

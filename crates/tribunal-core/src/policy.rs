@@ -11,6 +11,7 @@ pub mod key_class;
 pub mod keys;
 pub mod layers;
 pub mod library;
+pub mod linter;
 pub mod loops;
 pub mod panel;
 pub mod passed_variables;

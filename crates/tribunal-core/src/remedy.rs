@@ -9,6 +9,7 @@ pub mod assess;
 pub mod awaited;
 pub mod condition;
 pub mod edits;
+pub mod embedded;
 pub mod end;
 pub mod ladder;
 pub mod patch;

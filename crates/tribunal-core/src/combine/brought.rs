@@ -1,10 +1,8 @@
 //! Findings that a receipt of another job brought along. Whoever sent the change may have written that receipt, so they can add to a
 //! review and change nothing else in it: they verify no earlier finding, take no finding's place or name, and weigh nothing down.
 
-use super::finding::{Finding, FindingOrigin};
-use crate::findings::anchor::Side;
+use super::finding::{Finding, FindingOrigin, FindingPlace};
 use crate::findings::key::normalise_code;
-use crate::ids::{CategoryCode, RepoPath};
 
 /// Adds them to what was found and carried here.
 pub fn add(findings: &mut Vec<Finding>, brought: &[Finding]) {
@@ -24,10 +22,11 @@ pub fn add(findings: &mut Vec<Finding>, brought: &[Finding]) {
 
 /// The finding of our own that says the same of the same place, and says it no lighter.
 pub fn found_here<'a>(claim: &Finding, findings: &'a [Finding]) -> Option<&'a Finding> {
-    let says_it = |ours: &&Finding| !ours.key.is_brought() && ours.p_code <= claim.p_code && place(ours) == place(claim);
+    let place = |place: &FindingPlace| (place.category_code.clone(), normalise_code(&place.evidence));
+    let claimed = (claim.category_code.clone(), normalise_code(&claim.evidence));
+    let is_there = |ours: &Finding| {
+        (&ours.file, ours.side) == (&claim.file, claim.side) && ours.all_places().any(|ours| place(&ours) == claimed)
+    };
+    let says_it = |ours: &&Finding| !ours.key.is_brought() && ours.p_code <= claim.p_code && is_there(ours);
     findings.iter().find(says_it).filter(|_| claim.key.is_brought())
-}
-
-fn place(finding: &Finding) -> (&RepoPath, &CategoryCode, Side, String) {
-    (&finding.file, &finding.category_code, finding.side, normalise_code(&finding.evidence))
 }

@@ -3,7 +3,7 @@
 use super::dismissal::Dismissed;
 use crate::findings::anchor::Side;
 use crate::findings::race::RaceTag;
-use crate::findings::report::Fix;
+use crate::findings::report::{Fix, TraceStep};
 use crate::findings::scale::{Blast, Confidence, Justification, Priority, Severity};
 use crate::ids::{AgentName, CategoryCode, FindingId, FindingKey, RepoPath, RoleName};
 use schemars::JsonSchema;
@@ -38,15 +38,24 @@ pub struct Finding {
     pub severity_adjustment: Option<SeverityAdjustment>,
     /// Everyone who reported it. More than one is a signal worth seeing.
     pub agreement: Vec<Voice>,
-    /// What the others said of the same place, in their words.
+    /// What the others said of the same defect, in their words; with the line if they cite another one.
     pub also: Vec<String>,
-    /// Findings of other categories at the same lines (PR-74).
+    /// Where the others cite it, if not here in this category, and the fixes that they propose instead.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub places: Vec<FindingPlace>,
+    /// Further places in the same file where the same rule matches. They stand and fall with this finding.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repeats: Vec<FurtherPlace>,
+    /// Other findings at the same lines (PR-74).
     pub related: Vec<FindingId>,
     pub origin: FindingOrigin,
     pub reversible: Option<bool>,
     pub race: Option<RaceTag>,
     pub rule: Option<String>,
     pub fix: Option<Fix>,
+    /// How the data gets there, where a rule has followed it: the source, the steps, the sink.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub trace: Vec<TraceStep>,
     /// The fix lies outside this change.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub mitigation_out_of_scope: bool,
@@ -56,11 +65,61 @@ pub struct Finding {
     pub dismissed: Option<Dismissed>,
 }
 
+/// How many repeats a text names.
+const MAX_SHOWN_REPEATS: usize = 20;
+
+/// Where another reviewer reported the same defect.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+pub struct FindingPlace {
+    pub line_start: u32,
+    pub line_end: u32,
+    pub category_code: CategoryCode,
+    /// The function or type around it; empty at the top level.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub symbol: String,
+    pub evidence: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fix: Option<Fix>,
+}
+
 impl Finding {
+    /// Every place that it was reported at, its own first.
+    pub fn all_places(&self) -> impl Iterator<Item = FindingPlace> + '_ {
+        let own = FindingPlace {
+            line_start: self.line_start,
+            line_end: self.line_end,
+            category_code: self.category_code.clone(),
+            symbol: self.symbol.clone(),
+            evidence: self.evidence.clone(),
+            fix: self.fix.clone(),
+        };
+        std::iter::once(own).chain(self.places.iter().cloned())
+    }
+
+    /// Names the lines of the further places, for people. Nothing for a finding with one place.
+    pub fn further_lines(&self) -> Option<String> {
+        let (shown, rest) = self.repeats.split_at(self.repeats.len().min(MAX_SHOWN_REPEATS));
+        let lines: Vec<String> = shown.iter().map(|place| place.line_start.to_string()).collect();
+        let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
+        let noun = if self.repeats.len() == 1 { "line" } else { "lines" };
+        (!lines.is_empty()).then(|| format!("the same in {noun} {}{more}", lines.join(", ")))
+    }
+
     /// Does it count against the change? Only an accepted dismissal takes it out.
     pub fn counts(&self) -> bool {
         !self.dismissed.as_ref().is_some_and(|dismissed| dismissed.accepted)
     }
+}
+
+/// A place of a repeated finding that is not its first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FurtherPlace {
+    /// The key that a finding of this place alone would have.
+    pub key: FindingKey,
+    pub line_start: u32,
+    pub line_end: u32,
+    pub symbol: String,
+    pub evidence: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -111,6 +170,7 @@ pub struct Draft {
     pub lead: crate::findings::admit::Admitted,
     pub agreement: Vec<Voice>,
     pub also: Vec<String>,
+    pub places: Vec<FindingPlace>,
     /// A batch is a question whatever its members were.
     pub forced: Option<Severity>,
 }

@@ -29,9 +29,20 @@ impl IdBook {
         self.names.insert(key, id);
     }
 
+    /// Gives a key a name that no other key ever had.
+    pub fn rename_anew(&mut self, key: FindingKey) -> FindingId {
+        let id = self.next();
+        self.names.insert(key, id);
+        id
+    }
+
+    fn next(&self) -> FindingId {
+        FindingId(self.names.values().map(|id| id.0).max().unwrap_or(0) + 1)
+    }
+
     fn name(&mut self, key: &FindingKey) -> FindingId {
-        let next = self.names.values().map(|id| id.0).max().unwrap_or(0) + 1;
-        *self.names.entry(key.clone()).or_insert(FindingId(next))
+        let next = self.next();
+        *self.names.entry(key.clone()).or_insert(next)
     }
 }
 

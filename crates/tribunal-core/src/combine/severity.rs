@@ -7,12 +7,12 @@
 use super::Caps;
 use super::finding::{Draft, Finding, FindingOrigin, SeverityAdjustment};
 use crate::findings::role::Role;
-use crate::findings::scale::{Confidence, Justification, Priority, Severity};
-use crate::ids::FindingId;
+use crate::findings::scale::{Blast, Confidence, Justification, Priority, Severity};
+use crate::ids::{CategoryCode, FindingId, RepoPath};
 use crate::policy::context::{Directive, Effect};
 
 pub fn settle(draft: Draft, roles: &[Role], directives: &[Directive]) -> Finding {
-    let (priority, adjustment) = weigh(&draft, directives);
+    let (priority, adjustment) = weigh(&Weighed::of(&draft), directives);
     let lead = draft.lead;
     let heading = roles
         .iter()
@@ -42,12 +42,15 @@ pub fn settle(draft: Draft, roles: &[Role], directives: &[Directive]) -> Finding
         severity_adjustment: adjustment,
         agreement: draft.agreement,
         also: draft.also,
+        places: draft.places,
+        repeats: Vec::new(),
         related: Vec::new(),
         origin: FindingOrigin::Fresh,
         reversible: lead.reversible,
         race: lead.race,
         rule: lead.rule,
         fix: lead.fix,
+        trace: lead.trace,
         mitigation_out_of_scope: lead.mitigation_out_of_scope,
         inline: false,
         dismissed: None,
@@ -63,11 +66,45 @@ fn priority_of(severity: Severity) -> Priority {
     }
 }
 
-fn weigh(draft: &Draft, directives: &[Directive]) -> (Priority, Option<SeverityAdjustment>) {
-    let lead = &draft.lead;
-    let said = draft.forced.unwrap_or(lead.severity);
+/// What a priority is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct Weighed<'a> {
+    pub category: &'a CategoryCode,
+    pub path: &'a RepoPath,
+    pub said: Severity,
+    /// The most that its category may weigh.
+    pub cap: Option<Severity>,
+    pub confidence: Confidence,
+    pub blast: Blast,
+    pub justification: Justification,
+    pub is_test: bool,
+    pub is_sample: bool,
+    pub is_prose: bool,
+}
+
+impl<'a> Weighed<'a> {
+    fn of(draft: &'a Draft) -> Self {
+        let lead = &draft.lead;
+        Self {
+            category: &lead.category,
+            path: &lead.path,
+            said: draft.forced.unwrap_or(lead.severity),
+            cap: lead.cap,
+            confidence: lead.confidence,
+            blast: lead.blast,
+            justification: lead.justification,
+            is_test: lead.is_test,
+            is_sample: lead.is_sample,
+            is_prose: lead.is_prose,
+        }
+    }
+}
+
+pub fn weigh(lead: &Weighed<'_>, directives: &[Directive]) -> (Priority, Option<SeverityAdjustment>) {
+    let said = lead.said;
+    let applies = |directive: &&Directive| directive.applies(lead.category, lead.path);
     let mut weight = Weight { now: priority_of(said), reasons: Vec::new(), pinned: false };
-    weight.pinned = directives.iter().any(|directive| directive.effect == Effect::NeverLower && directive.applies(lead));
+    weight.pinned = directives.iter().filter(applies).any(|directive| directive.effect == Effect::NeverLower);
 
     if lead.confidence == Confidence::Low && weight.now != Priority::Q {
         // PR-106: what is guessed is asked, whatever else holds.
@@ -101,7 +138,7 @@ fn weigh(draft: &Draft, directives: &[Directive]) -> (Priority, Option<SeverityA
     if lead.is_prose && is_prose_matter {
         weight.lower_to(Priority::P3, "the cited file is prose");
     }
-    for directive in directives.iter().filter(|directive| directive.applies(lead)) {
+    for directive in directives.iter().filter(applies) {
         match directive.effect {
             Effect::NeverLower => {}
             Effect::Raise(to) if to < weight.now => {
@@ -142,22 +179,30 @@ impl Weight {
     }
 }
 
-/// What is posted on its line (PR-90, PR-131): P0 and P1 always, P2 up to the cap and only in the first round, surest first;
-/// from the second round P0 and P1, from the third P0 alone. P3 and Q stay in the summary.
-pub fn mark_inline(findings: &mut [Finding], caps: Caps, iteration: u32) {
-    let mut p2: Vec<&mut Finding> = Vec::new();
-    for finding in findings.iter_mut() {
-        match finding.p_code {
-            Priority::P0 => finding.inline = true,
-            Priority::P1 => finding.inline = iteration <= 2,
-            Priority::P2 => p2.push(finding),
-            Priority::P3 | Priority::Q => finding.inline = false,
-        }
+/// Are findings of this priority posted on their lines in this round, up to their cap?
+pub fn is_posted_inline(priority: Priority, iteration: u32) -> bool {
+    match priority {
+        Priority::P0 => true,
+        Priority::P1 => iteration <= 2,
+        Priority::P2 => iteration <= 1,
+        Priority::P3 | Priority::Q => false,
     }
-    // What a receipt claims takes nobody's place.
-    let rank = |finding: &Finding| (finding.key.is_brought(), std::cmp::Reverse(finding.confidence));
-    p2.sort_by(|a, b| rank(a).cmp(&rank(b)).then_with(|| super::finding::order(a, b)));
-    for (rank, finding) in p2.into_iter().enumerate() {
-        finding.inline = iteration <= 1 && (rank as u32) < caps.inline_p2;
+}
+
+/// What is posted on its line (PR-90, PR-131): P0 always, P1 and P2 up to their caps and only in the first rounds, surest first; from
+/// the second round P0 and P1, from the third P0 alone. P3 and Q stay in the summary.
+pub fn mark_inline(findings: &mut [Finding], caps: Caps, iteration: u32) {
+    for finding in findings.iter_mut() {
+        finding.inline = finding.p_code == Priority::P0;
+    }
+    for (priority, cap) in [(Priority::P1, caps.inline_p1), (Priority::P2, caps.inline_p2)] {
+        if !is_posted_inline(priority, iteration) {
+            continue;
+        }
+        let mut ranked: Vec<&mut Finding> = findings.iter_mut().filter(|finding| finding.p_code == priority).collect();
+        // What a receipt claims takes nobody's place.
+        let rank = |finding: &Finding| (finding.key.is_brought(), std::cmp::Reverse(finding.confidence));
+        ranked.sort_by(|a, b| rank(a).cmp(&rank(b)).then_with(|| super::finding::order(a, b)));
+        ranked.into_iter().take(cap as usize).for_each(|finding| finding.inline = true);
     }
 }

@@ -1,6 +1,7 @@
 use super::*;
+use crate::combine::prior::VerifiedBy;
 use crate::combine::verdict::{FailLevel, HoldUp, Outcome, Verdict, WholeReview, exit_code, outcome, verdict};
-use crate::findings::admit::{Batch, Gate, admit};
+use crate::findings::admit::{Author, Batch, Gate, admit};
 use crate::findings::report::{Claim, PriorStatus, Report, Verification};
 use crate::findings::role::built_in_roles;
 use crate::findings::scale::{Blast, Confidence, Justification, Priority, Severity};
@@ -24,13 +25,13 @@ fn change() -> crate::diff::change::Change {
 }
 
 #[derive(Debug, Clone)]
-struct Said1 {
-    role: &'static str,
-    agent: String,
-    claim: Claim,
+pub struct Said1 {
+    pub role: &'static str,
+    pub agent: String,
+    pub claim: Claim,
 }
 
-fn claim(category: &str, line: u32) -> Claim {
+pub fn claim(category: &str, line: u32) -> Claim {
     serde_json::from_value(serde_json::json!({
         "category": category, "file": "src/a.py", "line_start": line, "confidence": "high", "blast": "local",
         "justification": "reachable", "evidence": format!("line {line} end"), "failure_mode": format!("{category} breaks at {line}"),
@@ -39,7 +40,7 @@ fn claim(category: &str, line: u32) -> Claim {
     .unwrap()
 }
 
-fn said(claims: Vec<Claim>) -> Vec<Said1> {
+pub fn said(claims: Vec<Claim>) -> Vec<Said1> {
     claims.into_iter().map(|claim| Said1 { role: role_of(claim.category.as_str()), agent: "a".into(), claim }).collect()
 }
 
@@ -72,14 +73,15 @@ fn reports(all: &[Said1]) -> Vec<AdmittedReport> {
                 window: None,
                 has_repo: true,
                 spec: Some("The spec."),
-                author: crate::findings::admit::Author::Rules,
+                directives: &[],
+                author: if said.agent == "linter" { Author::Linter } else { Author::Rules },
             };
             admit(Report { findings: vec![said.claim.clone()], ..Report::default() }, &gate)
         })
         .collect()
 }
 
-fn run(all: &[Said1], prior: &[OpenFinding], statuses: Vec<PriorStatus>, context: &str, ids: IdBook) -> Combined {
+pub fn run(all: &[Said1], prior: &[OpenFinding], statuses: Vec<PriorStatus>, context: &str, ids: IdBook) -> Combined {
     let roles = built_in_roles().unwrap();
     let mut reports = reports(all);
     reports.push(AdmittedReport { prior: statuses, ..AdmittedReport::default() });
@@ -92,6 +94,7 @@ fn run(all: &[Said1], prior: &[OpenFinding], statuses: Vec<PriorStatus>, context
         mode: Mode::Full,
         prior,
         prior_gaps: &[],
+        spec: None,
         directives: &directives,
         caps: Caps::default(),
         iteration: 1,
@@ -145,19 +148,14 @@ fn a_repeated_part_is_the_open_finding() {
     let mut all = said(vec![claim("E5", 3), heavy]);
     all[1].agent = "b".into();
     let first = run(&all, &[], Vec::new(), "", IdBook::default());
-    let open: Vec<OpenFinding> = first.findings.iter().cloned().map(|finding| OpenFinding { finding }).collect();
+    let open: Vec<OpenFinding> = first.findings.iter().cloned().map(OpenFinding::new).collect();
     let second = run(&all[..1], &open, Vec::new(), "", first.ids);
     assert_eq!(second.findings.len(), 1);
     assert_eq!((second.findings[0].id, second.findings[0].p_code), (open[0].finding.id, Priority::P0));
     assert_eq!(second.findings[0].agreement, open[0].finding.agreement);
     // What is heavier than the open finding is not hidden behind it.
-    let worse = run(
-        &all[1..],
-        &[OpenFinding { finding: combined(vec![claim("E5", 3)]).findings.remove(0) }],
-        vec![],
-        "",
-        IdBook::default(),
-    );
+    let worse =
+        run(&all[1..], &[OpenFinding::new(combined(vec![claim("E5", 3)]).findings.remove(0))], vec![], "", IdBook::default());
     assert_eq!(worse.findings[0].p_code, Priority::P0);
 }
 
@@ -239,7 +237,12 @@ fn reach_does_not_raise_tests_and_samples() {
 #[test]
 fn prose_is_minor() {
     assert_eq!(priority(Claim { file: "docs/a.md".into(), ..claim("E8", 1) }), Priority::P3);
-    assert_eq!(priority(Claim { file: "docs/a.md".into(), severity: Some(Severity::Blocker), ..claim("S3", 1) }), Priority::P0);
+    let mut all = said(vec![Claim { file: "docs/a.md".into(), severity: Some(Severity::Blocker), ..claim("S3", 1) }]);
+    let weight = |all: &[Said1]| run(all, &[], Vec::new(), "", IdBook::default()).findings[0].p_code;
+    // A rule knows a pattern and not its use.
+    assert_eq!(weight(&all), Priority::P1);
+    all[0].agent = "linter".into();
+    assert_eq!(weight(&all), Priority::P0);
 }
 
 /// PR-21, PR-75 step 4, PR-77, PR-109: context moves severity last, and every move is on record.
@@ -294,6 +297,17 @@ fn inline_comments_are_capped_and_quieter_each_round() {
     assert_eq!((inline(&result, Priority::P0), inline(&result, Priority::P1)), (1, 0));
 }
 
+/// Issue 18, section 0, point 2: P1 are capped too, and P0 never.
+#[test]
+fn inline_p1_are_capped_and_the_surest_are_kept() {
+    let doubtful = |line| Claim { confidence: Confidence::Medium, ..claim("E5", line) };
+    let mut result = combined(vec![doubtful(3), doubtful(9), claim("E5", 15), claim("S1", 21)]);
+    severity::mark_inline(&mut result.findings, Caps { inline_p1: 1, ..Caps::default() }, 2);
+    let inline: Vec<(Priority, u32)> =
+        result.findings.iter().filter(|finding| finding.inline).map(|finding| (finding.p_code, finding.line_start)).collect();
+    assert_eq!(inline, [(Priority::P0, 21), (Priority::P1, 15)]);
+}
+
 /// PR-135: the same finding keeps its name; a new one gets a new number, never an old one.
 #[test]
 fn names_are_kept_for_the_life_of_a_case() {
@@ -306,7 +320,7 @@ fn names_are_kept_for_the_life_of_a_case() {
 }
 
 fn open(line: u32) -> OpenFinding {
-    OpenFinding { finding: combined(vec![claim("E5", line)]).findings.remove(0) }
+    OpenFinding::new(combined(vec![claim("E5", line)]).findings.remove(0))
 }
 
 fn verified(prior: &OpenFinding, again: Vec<Claim>, statuses: &[(Verification, &str)]) -> (Verification, usize) {
@@ -330,6 +344,93 @@ fn only_a_verified_yes_closes_a_finding() {
         verified(&prior, vec![], &[(Verification::Yes, "gone"), (Verification::No, "still there")]),
         (Verification::No, 1)
     );
+}
+
+/// PR-109: another voice does not lighten an open finding; its own may, and that is recorded.
+#[test]
+fn an_open_finding_gets_lighter_only_on_record() {
+    let blocker = |line| Claim { severity: Some(Severity::Blocker), ..claim("E5", line) };
+    let open = OpenFinding::new(combined(vec![blocker(3)]).findings.remove(0));
+    let mut again = said(vec![claim("E5", 3)]);
+    let by_itself = run(&again, std::slice::from_ref(&open), vec![], "", IdBook::default()).findings.remove(0);
+    let adjustment = by_itself.severity_adjustment.unwrap();
+    assert_eq!((by_itself.p_code, adjustment.from.as_str(), adjustment.to.as_str()), (Priority::P1, "🚨 P0", "⚠️ P1"));
+    again[0].agent = "b".into();
+    let by_another = run(&again, std::slice::from_ref(&open), vec![], "", IdBook::default()).findings.remove(0);
+    assert_eq!((by_another.p_code, by_another.agreement.len()), (Priority::P0, 2));
+    assert!(by_another.severity_adjustment.unwrap().reason.contains("earlier review"));
+}
+
+/// PR-135: two reviews that did not know of each other gave one name to two findings. Both stay, and a word on one is none on the other.
+#[test]
+fn findings_of_two_records_are_joined() {
+    let (one, mut other) = (open(3), open(9));
+    other.finding.id = one.finding.id;
+    let mut ids = IdBook::from_names([(one.finding.key.clone(), one.finding.id)].into());
+    let mut all = vec![one.clone()];
+    let heavier = OpenFinding::new(Finding { p_code: Priority::P0, ..one.finding.clone() });
+    prior::join(&mut all, vec![other.clone(), heavier], &mut ids);
+    assert_eq!(all.iter().map(|open| open.finding.id.0).collect::<Vec<_>>(), [1, 2]);
+    assert_eq!(all[0].finding.p_code, Priority::P0, "the heavier of two records counts");
+    assert_eq!(ids.names()[&other.finding.key], FindingId(2));
+}
+
+/// PR-11: what is no part of the change is closed by comparison, and only if its code is nowhere in it; a reviewer's no outweighs it.
+#[test]
+fn a_file_that_equals_the_base_closes_its_findings() {
+    let gone = |is_off_change| {
+        let finding = Finding { file: "src/gone.py".into(), ..open(3).finding };
+        OpenFinding { finding, is_off_change }
+    };
+    let judged = |prior: OpenFinding, statuses| {
+        let result = run(&[], &[prior], statuses, "", IdBook::default());
+        (result.prior_verifications[0].verification, result.prior_verifications[0].by, result.findings.len())
+    };
+    assert_eq!(judged(gone(true), vec![]), (Verification::Yes, VerifiedBy::Comparison, 0));
+    assert_eq!(judged(gone(false), vec![]), (Verification::Unclear, VerifiedBy::Reviewer, 1));
+    let no = PriorStatus { id: gone(true).finding.id, verification: Verification::No, note: "it is in the caller".into() };
+    assert_eq!(judged(gone(true), vec![no]), (Verification::No, VerifiedBy::Reviewer, 1));
+}
+
+/// PR-70, PR-72: a question to the spec's author ends with its sentence or with its file, and that is recorded.
+#[test]
+fn spec_questions_end_on_record() {
+    let gap = SpecGap {
+        id: FindingId(9),
+        key: "gap".into(),
+        section: "Goal alignment".into(),
+        title: "Retries".into(),
+        spec_quote: "Retry  once.".into(),
+        code_quote: "retry()".into(),
+        questions: vec!["How often?".into()],
+        file: "src/a.py".into(),
+        line: 4,
+        blast: Blast::Local,
+    };
+    let roles = built_in_roles().unwrap();
+    let judged = |spec: Option<&str>, path: &str| {
+        let paths = BTreeSet::from([RepoPath::from(path)]);
+        let said = Said {
+            roles: &roles,
+            reports: Vec::new(),
+            mode: Mode::Full,
+            prior: &[],
+            prior_gaps: std::slice::from_ref(&gap),
+            spec,
+            directives: &[],
+            caps: Caps::default(),
+            iteration: 2,
+            paths: &paths,
+            brought: &[],
+            window: None,
+        };
+        let result = combine(&said, IdBook::default());
+        (result.prior_verifications[0].verification, result.spec_gaps.len())
+    };
+    assert_eq!(judged(None, "src/a.py"), (Verification::Unclear, 1));
+    assert_eq!(judged(Some("Retry\nonce."), "src/a.py"), (Verification::Unclear, 1));
+    assert_eq!(judged(Some("Retry twice."), "src/a.py"), (Verification::Yes, 0));
+    assert_eq!(judged(None, "src/b.py"), (Verification::Yes, 0));
 }
 
 /// PR-72: `Likely fixed`, `Untouched`, `Still present`; never a bare `Fixed`.
@@ -387,6 +488,7 @@ fn a_category_with_a_finding_is_not_clean() {
         mode: Mode::Full,
         prior: &[],
         prior_gaps: &[],
+        spec: None,
         directives: &[],
         caps: Caps::default(),
         iteration: 1,
@@ -461,4 +563,34 @@ proptest! {
 #[test]
 fn batches_are_marked_by_the_gate() {
     assert_eq!(reports(&said(vec![Claim { justification: None, ..claim("E8", 1) }]))[0].findings[0].batch, Some(Batch::Hygiene));
+}
+
+/// Issue 18, 0.3: an open finding that quotes a whole function does not swallow another defect inside it, and a voice of a merged
+/// finding is known by its own place.
+#[test]
+fn an_open_finding_takes_in_its_own_parts_only() {
+    let lines = |from: u32, to: u32| (from..=to).map(|n| format!("line {n} end")).collect::<Vec<_>>().join("\n");
+    let says = |line: u32, quote: String, words: &str| Claim { evidence: quote, failure_mode: words.into(), ..claim("E5", line) };
+    let open = |claims: Vec<Claim>| -> Vec<OpenFinding> { combined(claims).findings.into_iter().map(OpenFinding::new).collect() };
+    let again = |prior: &[OpenFinding], claim: Claim| {
+        let weak = Claim { severity: Some(Severity::Suggestion), ..claim };
+        run(&said(vec![weak]), prior, Vec::new(), "", IdBook::default()).findings.len()
+    };
+    let whole = open(vec![says(1, lines(1, 12), "the connection lock is not released when the handshake fails")]);
+    assert_eq!(again(&whole, says(7, lines(7, 7), "sorting compares names as bytes, so umlauts come last")), 2);
+    assert_eq!(again(&whole, says(7, lines(7, 7), "if the handshake fails, nobody releases the connection lock")), 1);
+
+    let mut all = said(vec![
+        says(3, lines(3, 3), "the connection lock is not released when the handshake fails"),
+        Claim { category: "E2".into(), ..says(5, lines(5, 5), "if the handshake fails, nobody releases the connection lock") },
+    ]);
+    all[1].agent = "b".into();
+    let merged = run(&all, &[], Vec::new(), "", IdBook::default());
+    assert_eq!(merged.findings.len(), 1);
+    let open: Vec<OpenFinding> = merged.findings.into_iter().map(OpenFinding::new).collect();
+    let name = open[0].finding.id;
+    for voice in 0..2 {
+        let second = run(&all[voice..=voice], &open, Vec::new(), "", merged.ids.clone());
+        assert_eq!(second.findings.iter().map(|finding| finding.id).collect::<Vec<_>>(), [name], "voice {voice}");
+    }
 }

@@ -1,6 +1,7 @@
 //! The change under review, as data.
 
 use super::language::{self, Language};
+use super::purpose::FilePurpose;
 use crate::ids::RepoPath;
 use std::sync::Arc;
 
@@ -93,6 +94,10 @@ impl ChangedFile {
 
     pub fn is_sample(&self) -> bool {
         language::is_sample_path(&self.path)
+    }
+
+    pub fn purpose(&self) -> FilePurpose {
+        FilePurpose::of(&self.path)
     }
 
     pub fn is_prose(&self) -> bool {

@@ -93,7 +93,14 @@ pub fn is_test_path(path: &RepoPath) -> bool {
     // product: `pytest`, `googletest`.
     let go_like = matches!(Language::of(path), None | Some(Language::Go));
     let folder = lower.split('/').rev().skip(1).any(|part| is_test_folder(part) || go_like && is_test_package(part));
-    folder || is_named_as_test(path)
+    folder || is_source_set_of_tests(path.as_str()) || is_named_as_test(path)
+}
+
+/// The source sets of Gradle: `src/commonTest`, `src/integrationTest`.
+fn is_source_set_of_tests(path: &str) -> bool {
+    let folders: Vec<&str> = path.split('/').collect();
+    let is_language = |folder: &str| matches!(folder, "kotlin" | "java" | "groovy" | "scala" | "resources");
+    folders.windows(3).any(|three| three[0] == "src" && three[1].ends_with("Test") && is_language(three[2]))
 }
 
 fn is_test_folder(part: &str) -> bool {
@@ -115,6 +122,7 @@ fn is_test_folder(part: &str) -> bool {
             | "e2e"
             | "testutil"
             | "testutils"
+            | "bench"
             | "benches"
             | "benchmark"
             | "benchmarks"
@@ -122,6 +130,9 @@ fn is_test_folder(part: &str) -> bool {
             | "testsuite"
             | "androidtest"
             | "unittests"
+            | "testfixtures"
+            | "cypress"
+            | "playwright"
     ) || part.starts_with("dummy")
         || TEST_ENDINGS.iter().any(|ending| part.ends_with(ending))
 }
@@ -188,6 +199,7 @@ fn is_named_as_test(path: &RepoPath) -> bool {
         || stem == "testharness"
         || stem.starts_with("benchmark")
         || stem == "tests"
+        || stem == "test" && matches!(Language::of(path), Some(Language::C | Language::Cpp))
         || name.contains(".test.")
         || name.contains(".spec.")
         || original_stem(path).ends_with("Test")
@@ -229,10 +241,21 @@ mod tests {
             "fixture/a.rb",
             "it-test/A.kt",
             "testcerts/a.key",
+            "deps/client/test.c",
+            "src/commonTest/kotlin/A.kt",
+            "playwright/setup.ts",
+            "bench/load.py",
         ] {
             assert!(is_test_path(&path.into()), "{path}");
         }
-        for path in ["src/latest.py", "src/contest/a.py", "src/attestation.rs", "src/Latest.java"] {
+        for path in [
+            "src/latest.py",
+            "src/latest/java/A.java",
+            "src/feature/test.ts",
+            "src/contest/a.py",
+            "src/attestation.rs",
+            "src/Latest.java",
+        ] {
             assert!(!is_test_path(&path.into()), "{path}");
         }
         for path in ["src/_pytest/main.py", "googletest/src/gtest.cc", "releases/latest/server.key", "cmd/speedtest/main.go"] {

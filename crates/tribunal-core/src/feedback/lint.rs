@@ -16,7 +16,7 @@ use crate::findings::key::sha256_hex;
 use crate::findings::scale::Priority;
 use crate::ids::{RepoPath, Sha};
 use crate::pull::facts::{Account, AccountKind};
-pub use replace::{Replace, Spot};
+pub use replace::{Replace, Spot, whole_lines};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A file of results, as it was read.

@@ -4,6 +4,7 @@
 use super::admit::one_line;
 use super::category::slugify;
 use super::plain::plain;
+use super::report::FixKind;
 use super::scale::Justification;
 use crate::combine::finding::Finding;
 use schemars::JsonSchema;
@@ -24,6 +25,10 @@ pub struct About {
     /// Why it deserves to be raised.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nature: Option<Justification>,
+    /// Whether the change that the comment shows may be made unattended.
+    #[serde(skip_serializing_if = "FixKind::is_safe")]
+    #[schemars(skip)]
+    pub fix: FixKind,
 }
 
 impl About {
@@ -33,6 +38,7 @@ impl About {
             slug: Some(finding.slug.clone()),
             race: finding.race.is_some(),
             nature: Some(finding.justification),
+            fix: finding.fix.as_ref().map(|fix| fix.kind).unwrap_or_default(),
         }
     }
 

@@ -2,17 +2,22 @@
 //!
 //! Every claim ends as an [`Admitted`] finding, as a line in a hygiene batch, or as a counted [`Dropped`]; none disappears.
 
-use super::anchor::{Anchor, AnchorFailure, AnchorIndex};
+mod cap;
+
+use super::anchor::{Anchor, AnchorFailure, AnchorIndex, Hint, Quoting};
 use super::category::{Category, slugify};
+use super::cited_path::CitedPaths;
 use super::key::Outline;
 use super::leak::Watch;
+use super::quote::Quote;
 use super::race::{RaceTag, is_race, race_tag};
-use super::report::{Claim, CleanCheck, DropSignal, Fix, PriorStatus, Report, Unread};
+use super::report::{Claim, CleanCheck, DropSignal, Fix, PriorStatus, Report, TraceStep, Unread};
 use super::role::Role;
-use super::scale::{Blast, Confidence, Justification, Severity};
+use super::scale::{Blast, Confidence, Justification, Priority, Severity};
 use super::window::Window;
 use crate::diff::change::{Change, ChangedFile};
 use crate::ids::{AgentName, CategoryCode, RepoPath, RoleName};
+use crate::policy::context::Directive;
 use crate::publish::outgoing::known::KnownSecrets;
 use crate::publish::outgoing::mask::{Suspicion, has_secret};
 use crate::publish::outgoing::{masked, masked_texts, masked_with, replacement};
@@ -46,6 +51,8 @@ pub struct Admitted {
     pub race: Option<RaceTag>,
     pub rule: Option<String>,
     pub fix: Option<Fix>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub trace: Vec<TraceStep>,
     /// Goes into a batch instead of standing alone (PR-60, PR-62).
     pub batch: Option<Batch>,
     pub is_test: bool,
@@ -80,6 +87,7 @@ pub enum DropReason {
     NoEvidence,
     EvidenceNotInDiff,
     UnchangedCode,
+    AmbiguousEvidence,
     OutsideWindow,
     NoFailureMode,
     NoRaceTag,
@@ -98,9 +106,12 @@ impl DropReason {
             DropReason::NotOwned => "the category belongs to another role",
             DropReason::NeedsRepository => "it needs the repository beyond the diff, and there is none",
             DropReason::NotInChange => "the file is not part of the change",
-            DropReason::NoEvidence => "no evidence was quoted",
+            DropReason::NoEvidence => "nothing was quoted that tells one line from another",
             DropReason::EvidenceNotInDiff => "the quoted evidence does not stand in the diff",
             DropReason::UnchangedCode => "the quoted code was there before this change",
+            DropReason::AmbiguousEvidence => {
+                "the quoted code stands on changed and on unchanged lines, and nothing says which are meant"
+            }
             DropReason::OutsideWindow => "the code did not change since the last review",
             DropReason::NoFailureMode => "it does not say in one line what breaks",
             DropReason::NoRaceTag => "a race finding without its window, damage and recovery tag",
@@ -128,6 +139,9 @@ pub struct AdmittedReport {
     /// Results of a linter outside this change, by why they were not kept.
     #[serde(default)]
     pub left_alone: BTreeMap<DropReason, u32>,
+    /// Claims beyond the cap that would have been a P0 or a P1: the seat saw more than it could say.
+    #[serde(default)]
+    pub over_cap: BTreeMap<Priority, u32>,
 }
 
 /// What the gate compares a report with.
@@ -140,6 +154,8 @@ pub struct Gate<'a> {
     pub window: Option<&'a Window>,
     pub has_repo: bool,
     pub spec: Option<&'a str>,
+    /// What moves severity at the merge: it decides which claims are kept where there are too many.
+    pub directives: &'a [Directive],
     pub author: Author<'a>,
 }
 
@@ -154,11 +170,20 @@ pub enum Author<'a> {
     Agent(&'a Watch),
 }
 
-/// More is noise, whoever says it.
-const MAX_CLAIMS: usize = 200;
+impl Author<'_> {
+    fn quoting(self) -> Quoting {
+        match self {
+            Author::Rules | Author::Linter => Quoting::Copied,
+            Author::Agent(_) => Quoting::Written,
+        }
+    }
+}
+
 /// A line that people read stays a line: longer text is cut, with a sign that it was.
 const MAX_LINE_CHARS: usize = 400;
 const MAX_DETAILS_CHARS: usize = 4_000;
+/// Steps of a trace that anybody would follow.
+const MAX_TRACE_STEPS: usize = 20;
 
 pub fn admit(report: Report, gate: &Gate<'_>) -> AdmittedReport {
     let report = match gate.author {
@@ -166,26 +191,26 @@ pub fn admit(report: Report, gate: &Gate<'_>) -> AdmittedReport {
         Author::Linter => harmless_asides(report, |_| false),
         Author::Rules => report,
     };
+    let paths = CitedPaths::new(gate.change);
+    let unread = report.unread.into_iter().map(|unread| Unread { path: known_path(&paths, unread.path), ..unread });
     let mut admitted = AdmittedReport {
         not_applicable: report.not_applicable.into_iter().filter(|code| gate.role.owns(code)).collect(),
         checked_clean: report.checked_clean.into_iter().filter(|check| gate.role.owns(&check.category)).collect(),
         prior: report.prior,
         missing_prerequisites: report.missing_prerequisites.iter().map(|text| one_line(text)).collect(),
-        unread: report.unread.into_iter().map(|unread| Unread { path: known_path(gate, unread.path), ..unread }).collect(),
+        unread: unread.collect(),
         left_alone: report.left_alone,
         ..AdmittedReport::default()
     };
-    let mut claims = report.findings;
-    if claims.len() > MAX_CLAIMS {
-        // The heaviest first: a flood of small claims must not wash a grave one away.
-        claims.sort_by_key(|claim| std::cmp::Reverse(claim.severity));
-    }
-    let files: BTreeMap<&RepoPath, &ChangedFile> = gate.change.files.iter().map(|file| (&file.path, file)).collect();
-    let mut indexes: BTreeMap<RepoPath, AnchorIndex<'_>> = BTreeMap::new();
-    for (n, claim) in claims.into_iter().enumerate() {
+    let mut indexes: BTreeMap<&RepoPath, AnchorIndex<'_>> = BTreeMap::new();
+    for (n, (expected, claim)) in cap::heaviest_first(report.findings, gate, &paths).into_iter().enumerate() {
         let (category, path) = (claim.category.clone(), claim.file.clone());
+        let is_over_cap = n >= cap::MAX_READ || expected.is_some() && admitted.findings.len() >= cap::MAX_CLAIMS;
+        if let Some(priority) = expected.filter(|priority| is_over_cap && *priority <= Priority::P1) {
+            *admitted.over_cap.entry(priority).or_insert(0) += 1;
+        }
         let claim = match gate.author {
-            _ if n >= MAX_CLAIMS => Err(DropReason::TooMany),
+            _ if is_over_cap => Err(DropReason::TooMany),
             Author::Agent(watch) => harmless(claim, watch),
             Author::Linter => {
                 Ok(Claim { rule: claim.rule.clone().filter(|rule| is_rule_name(rule)), ..with_harmless_prose(claim) })
@@ -193,17 +218,21 @@ pub fn admit(report: Report, gate: &Gate<'_>) -> AdmittedReport {
             Author::Rules => Ok(claim),
         };
         let text = claim.as_ref().map(|claim| one_line(&claim.failure_mode)).unwrap_or_default();
-        if let Some(file) = files.get(&path).filter(|_| claim.is_ok()) {
-            indexes.entry(path.clone()).or_insert_with(|| AnchorIndex::new(file));
-        }
-        match claim.and_then(|claim| admit_claim(claim, gate, indexes.get(&path))) {
+        let index = match paths.find(&path).filter(|_| claim.is_ok()) {
+            Some(file) => {
+                let fresh = || AnchorIndex::new(file).with_outline(gate.outlines.get(&file.path));
+                Some(&*indexes.entry(&file.path).or_insert_with(fresh))
+            }
+            None => None,
+        };
+        match claim.and_then(|claim| admit_claim(claim, gate, index)) {
             Ok(finding) => admitted.findings.push(finding),
             Err(reason) => admitted.dropped.push(Dropped {
                 role: gate.role.name.clone(),
                 agent: gate.agent.clone(),
                 reason,
                 category,
-                path: known_path(gate, path),
+                path: known_path(&paths, path),
                 claim: text,
             }),
         }
@@ -212,9 +241,9 @@ pub fn admit(report: Report, gate: &Gate<'_>) -> AdmittedReport {
     masked_texts(&admitted)
 }
 
-/// A path as it was given. One that is not part of the change is only a text, and filtered as one.
-fn known_path(gate: &Gate<'_>, path: RepoPath) -> RepoPath {
-    if gate.change.file(&path).is_some() { path } else { RepoPath::from(masked(path.as_str()).as_str()) }
+/// The path of the file that is meant. One that is not part of the change is only a text, and filtered as one.
+fn known_path(paths: &CitedPaths<'_>, path: RepoPath) -> RepoPath {
+    paths.find(&path).map_or_else(|| RepoPath::from(masked(path.as_str()).as_str()), |file| file.path.clone())
 }
 
 fn admit_claim(claim: Claim, gate: &Gate<'_>, index: Option<&AnchorIndex<'_>>) -> Result<Admitted, DropReason> {
@@ -228,10 +257,12 @@ fn admit_claim(claim: Claim, gate: &Gate<'_>, index: Option<&AnchorIndex<'_>>) -
     }
     let index = index.ok_or(DropReason::NotInChange)?;
     let file = index.file();
-    let mut anchor = index.anchor(&claim.evidence, claim.line_start).map_err(|failure| match failure {
+    let hint = Hint::new(claim.line_start, claim.line_end);
+    let mut anchor = index.anchor(gate.author.quoting(), &claim.evidence, hint).map_err(|failure| match failure {
         AnchorFailure::NoEvidence => DropReason::NoEvidence,
         AnchorFailure::NotInDiff => DropReason::EvidenceNotInDiff,
         AnchorFailure::UnchangedCode => DropReason::UnchangedCode,
+        AnchorFailure::Ambiguous => DropReason::AmbiguousEvidence,
     })?;
     let code = anchor.quote.clone();
     let (quote, keys) = index.masked_quote(&anchor, suspicion(&category.code));
@@ -259,9 +290,9 @@ fn admit_claim(claim: Claim, gate: &Gate<'_>, index: Option<&AnchorIndex<'_>>) -
         return Err(DropReason::NoRaceTag);
     }
     let batch = batch_of(&claim, gate.window.is_some())?;
-    let is_spec_gap = !claim.questions.is_empty() || failure_mode.starts_with("Spec gap:");
+    let is_spec_gap = is_spec_gap(&claim.questions, &failure_mode);
     let (blast, confidence) = verified_reach(gate.has_repo, claim.blast, claim.confidence);
-    let withheld = claim.fix.as_ref().and_then(|fix| replacement::problem(&fix.replacement, &replaced(file, fix, &code)));
+    let withheld = claim.fix.as_ref().and_then(|fix| replacement::problem(&fix.written(), &replaced(file, fix, &code)));
     let notes = notes(&claim, withheld);
     Ok(Admitted {
         role: gate.role.name.clone(),
@@ -286,12 +317,22 @@ fn admit_claim(claim: Claim, gate: &Gate<'_>, index: Option<&AnchorIndex<'_>>) -
         reversible: claim.reversible,
         race,
         rule: claim.rule,
-        fix: claim.fix.filter(|fix| withheld.is_none() && fix.line_start >= 1 && fix.line_start <= fix.line_end),
+        fix: claim.fix.filter(|fix| withheld.is_none() && fix.is_well_placed()),
+        trace: shown_trace(claim.trace),
         batch: if is_spec_gap { None } else { batch },
         is_test: file.is_test(),
-        is_sample: file.is_sample(),
+        is_sample: file.is_sample() || is_aside_for_rules(gate, file),
         is_prose: file.is_prose(),
     })
+}
+
+fn is_spec_gap(questions: &[String], failure_mode: &str) -> bool {
+    !questions.is_empty() || failure_mode.starts_with("Spec gap:")
+}
+
+/// A rule knows a pattern and not its use: what it finds in documentation or translations has no reach.
+fn is_aside_for_rules(gate: &Gate<'_>, file: &ChangedFile) -> bool {
+    matches!(gate.author, Author::Rules) && !file.is_test() && !file.purpose().is_production()
 }
 
 /// A claim whose prose is harmless, or none at all if it carries a secret of ours. A key of known shape that the change itself may
@@ -299,14 +340,14 @@ fn admit_claim(claim: Claim, gate: &Gate<'_>, index: Option<&AnchorIndex<'_>>) -
 fn harmless(claim: Claim, watch: &Watch) -> Result<Claim, DropReason> {
     // What is cited stands in the change already, and is masked.
     let texts = [Some(&claim.failure_mode), Some(&claim.mitigation), claim.details.as_ref()];
-    let more =
-        [claim.notes.as_ref(), claim.slug.as_ref(), claim.spec_quote.as_ref(), claim.fix.as_ref().map(|fix| &fix.replacement)];
+    let written = claim.fix.as_ref().map(Fix::written);
+    let more = [claim.notes.as_ref(), claim.slug.as_ref(), claim.spec_quote.as_ref(), written.as_ref()];
     if texts.into_iter().chain(more).flatten().chain(&claim.questions).any(|text| watch.leak(text).is_some()) {
         return Err(DropReason::LeakedSecret);
     }
     let evidence = crate::prompt::hidden(&claim.evidence);
-    // Only rules and linters have rules.
-    Ok(Claim { evidence, rule: None, ..with_harmless_prose(claim) })
+    // Only rules and linters have rules, and only rules follow data line by line.
+    Ok(Claim { evidence, rule: None, trace: Vec::new(), ..with_harmless_prose(claim) })
 }
 
 fn with_harmless_prose(claim: Claim) -> Claim {
@@ -316,8 +357,20 @@ fn with_harmless_prose(claim: Claim) -> Claim {
         details: claim.details.as_deref().map(prose),
         notes: claim.notes.as_deref().map(prose),
         questions: claim.questions.iter().map(|text| prose(text)).collect(),
+        trace: with_notes(&claim.trace, prose),
         ..claim
     }
+}
+
+/// The same steps in other words.
+fn with_notes(trace: &[TraceStep], word: impl Fn(&str) -> String) -> Vec<TraceStep> {
+    trace.iter().map(|step| TraceStep { line: step.line, note: word(&step.note) }).collect()
+}
+
+/// A trace as it is shown: short, each step on one line, and without the keys that the code may hold.
+fn shown_trace(trace: Vec<TraceStep>) -> Vec<TraceStep> {
+    let steps: Vec<TraceStep> = trace.into_iter().filter(|step| step.line >= 1).take(MAX_TRACE_STEPS).collect();
+    with_notes(&steps, |note| one_line(&masked(note)))
 }
 
 /// A linter's name for a rule, and not a sentence in its place.
@@ -346,6 +399,7 @@ fn without_keys(claim: Claim, keys: &[String]) -> Claim {
         details: claim.details.as_ref().map(without),
         notes: claim.notes.as_ref().map(without),
         questions: claim.questions.iter().map(without).collect(),
+        trace: with_notes(&claim.trace, |note| masked_with(note, &keys)),
         ..claim
     }
 }
@@ -408,12 +462,10 @@ fn check_spec(gate: &Gate<'_>, category: &Category, claim: &Claim) -> Result<(),
     if !category.code.as_str().starts_with('C') {
         return Ok(());
     }
-    let quote = claim.spec_quote.as_deref().map(super::anchor::fold).filter(|quote| !quote.is_empty());
+    let quote = claim.spec_quote.as_deref().filter(|quote| !quote.trim().is_empty());
     let Some(quote) = quote else { return Err(DropReason::NoSpecQuote) };
-    match gate.spec {
-        Some(spec) if super::anchor::fold(spec).contains(&quote) => Ok(()),
-        Some(_) | None => Err(DropReason::SpecQuoteNotInSpec),
-    }
+    let stands = gate.spec.is_some_and(|spec| Quote::new(quote).stands_in(spec));
+    if stands { Ok(()) } else { Err(DropReason::SpecQuoteNotInSpec) }
 }
 
 /// One outcome per drop signal (PR-127): A, C and D are batched, B, E and F are dropped. An asymmetric finding of wide reach

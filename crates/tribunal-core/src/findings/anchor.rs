@@ -1,10 +1,23 @@
 //! Cite or drop (design rule 2): a claim's evidence must stand in the diff, white space folded, on at least one line that the
-//! change added or removed. The engine finds the line from the quote; a reviewer's number only breaks ties.
+//! change added or removed. The engine finds the line from the quote; a reviewer's number only decides between equal lines.
+//!
+//! A program copies lines out of the file ([`Quoting::Copied`]): they are found as they stand, where it says. Whoever writes a quote down
+//! ([`Quoting::Written`]) may decorate it ([`super::quote`]), must quote whole tokens and enough of them, and is not answered with
+//! another line than the one that is meant ([`choice`]).
 
+mod choice;
+mod side_text;
+
+pub use choice::Hint;
+
+use super::key::Outline;
+use super::quote::{Number, Reading, Signs, fold_code, readings};
 use crate::diff::change::{ChangedFile, DiffLine, Origin};
 use crate::publish::outgoing::mask::{self, Suspicion};
+use choice::{Place, choose};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use side_text::{Found, SHORT_QUOTE, SideText};
 use std::cell::OnceCell;
 
 /// Where a finding stands. Lines are 1-based and inclusive, on the side that `side` names.
@@ -15,6 +28,21 @@ pub struct Anchor {
     pub line_end: u32,
     /// The cited lines as they stand in the diff, without the `+` or `-`.
     pub quote: String,
+}
+
+/// A quote of more lines shows what surrounds the defect as well.
+const NARROW_LINES: u32 = 3;
+
+impl Anchor {
+    /// Whether the cited lines say by themselves where the defect is.
+    pub fn is_narrow(&self) -> bool {
+        self.line_end - self.line_start < NARROW_LINES
+    }
+}
+
+/// The same of a quote alone.
+pub fn is_narrow_quote(quote: &str) -> bool {
+    quote.lines().count() <= NARROW_LINES as usize
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -33,20 +61,33 @@ pub enum AnchorFailure {
     NoEvidence,
     /// The quote stands nowhere in the file's diff.
     NotInDiff,
-    /// It stands there, but only on lines that the change left as they were.
+    /// It stands there, but only on lines that the change left as they were, or the hint points at such a one.
     UnchangedCode,
+    /// It stands on changed and on unchanged lines, and nothing tells which is meant.
+    Ambiguous,
 }
 
-/// Finds the quote in the file's hunks. With several places, the one nearest to `hint` wins, then the first.
-pub fn anchor(file: &ChangedFile, evidence: &str, hint: Option<u32>) -> Result<Anchor, AnchorFailure> {
-    AnchorIndex::new(file).anchor(evidence, hint)
+/// How a quote came about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Quoting {
+    /// By a program, out of the file: lines, or a part of an endless one.
+    Copied,
+    /// By a model or a person.
+    Written,
+}
+
+/// Finds a quote in the file's hunks.
+pub fn anchor(file: &ChangedFile, quoting: Quoting, evidence: &str, hint: Option<Hint>) -> Result<Anchor, AnchorFailure> {
+    AnchorIndex::new(file).anchor(quoting, evidence, hint)
 }
 
 /// One file's diff, folded once for all that is quoted from it.
 pub struct AnchorIndex<'a> {
     file: &'a ChangedFile,
+    outline: Option<&'a Outline>,
     new: OnceCell<Vec<SideText<'a>>>,
     old: OnceCell<Vec<SideText<'a>>>,
+    both: OnceCell<Vec<SideText<'a>>>,
     masked: [OnceCell<Vec<MaskedHunk<'a>>>; 4],
 }
 
@@ -81,7 +122,19 @@ const MAX_QUOTE_BYTES: usize = 8 * 1024;
 
 impl<'a> AnchorIndex<'a> {
     pub fn new(file: &'a ChangedFile) -> Self {
-        Self { file, new: OnceCell::new(), old: OnceCell::new(), masked: Default::default() }
+        Self {
+            file,
+            outline: None,
+            new: OnceCell::new(),
+            old: OnceCell::new(),
+            both: OnceCell::new(),
+            masked: Default::default(),
+        }
+    }
+
+    /// The functions of the new file, by which equal lines are told apart.
+    pub fn with_outline(self, outline: Option<&'a Outline>) -> Self {
+        Self { outline, ..self }
     }
 
     pub fn file(&self) -> &'a ChangedFile {
@@ -89,24 +142,155 @@ impl<'a> AnchorIndex<'a> {
     }
 
     /// See [`anchor`].
-    pub fn anchor(&self, evidence: &str, hint: Option<u32>) -> Result<Anchor, AnchorFailure> {
-        let quote = fold(evidence);
+    pub fn anchor(&self, quoting: Quoting, evidence: &str, hint: Option<Hint>) -> Result<Anchor, AnchorFailure> {
+        match quoting {
+            Quoting::Copied => self.place_copy(&fold_code(evidence), hint),
+            Quoting::Written => self.place_written(evidence, hint),
+        }
+    }
+
+    fn place_copy(&self, quote: &str, hint: Option<Hint>) -> Result<Anchor, AnchorFailure> {
         if !quote.chars().any(char::is_alphanumeric) && quote.chars().count() < 3 {
             return Err(AnchorFailure::NoEvidence);
         }
-        let mut outcome = self.place(&quote, hint);
-        if outcome == Err(AnchorFailure::NotInDiff)
-            && let Some(bare) = without_diff_signs(evidence)
-        {
-            outcome = self.place(&fold(&bare), hint);
+        if let Some(anchor) = hint.and_then(|hint| self.at_hint(quote, hint.start)) {
+            return Ok(anchor);
         }
-        // A finding that was kept, or came from elsewhere, quotes its keys masked.
-        for suspicion in [Suspicion::Usual, Suspicion::AboutSecrets] {
-            if outcome == Err(AnchorFailure::NotInDiff) && quote.contains(" masked") {
-                outcome = self.place_masked(&quote, hint, suspicion);
+        // The new side first: a line that still exists is where a reader looks.
+        let mut is_unchanged = false;
+        for side in [Side::New, Side::Old] {
+            let copies = copies(self.texts(side), side, |text| text.find_copy(quote));
+            is_unchanged |= copies.iter().any(|copy| !copy.is_changed);
+            let changed = copies.iter().filter(|copy| copy.is_changed);
+            let nearest = changed.min_by_key(|copy| hint.map_or(0, |hint| hint.start.abs_diff(copy.start)));
+            if let Some(copy) = nearest {
+                return self.anchor_at(copy, quote).ok_or(AnchorFailure::NotInDiff);
             }
         }
-        outcome
+        if is_unchanged {
+            return Err(AnchorFailure::UnchangedCode);
+        }
+        self.place_masked(quote, hint, |text| text.find_copy(quote))
+    }
+
+    /// The first reading that stands anywhere decides.
+    fn place_written(&self, evidence: &str, hint: Option<Hint>) -> Result<Anchor, AnchorFailure> {
+        let readings = readings(evidence);
+        if readings.is_empty() {
+            return Err(AnchorFailure::NoEvidence);
+        }
+        let mut outcome = AnchorFailure::NotInDiff;
+        for reading in &readings {
+            match self.place_reading(reading, hint) {
+                Ok(anchor) => return Ok(anchor),
+                Err(AnchorFailure::NotInDiff) => {}
+                // A bracket that is left of a longer quote says nothing of the others.
+                Err(AnchorFailure::NoEvidence) => outcome = AnchorFailure::NoEvidence,
+                Err(failure @ (AnchorFailure::UnchangedCode | AnchorFailure::Ambiguous)) => return Err(failure),
+            }
+        }
+        Err(outcome)
+    }
+
+    fn place_reading(&self, reading: &Reading, hint: Option<Hint>) -> Result<Anchor, AnchorFailure> {
+        let quote = reading.text().unwrap_or_default();
+        let found = |text: &SideText<'_>| text.find(&reading.pieces);
+        let mut all = copies(self.texts(Side::New), Side::New, found);
+        // What the change left alone stands on both sides, and is counted once.
+        all.extend(copies(self.texts(Side::Old), Side::Old, found).into_iter().filter(|copy| copy.is_changed));
+        if all.is_empty() && reading.signs == Signs::Both {
+            return self.place_both(reading, hint);
+        }
+        if all.is_empty() {
+            return self.place_masked(quote, hint, found);
+        }
+        let hint = match reading.number {
+            None => hint,
+            Some(Number { line, side }) => {
+                let is_there = |copy: &Place| copy.start == line && side.is_none_or(|side| side == copy.side);
+                match (all.iter().any(is_there), side) {
+                    (true, _) => Some(Hint::line(line)),
+                    (false, Some(_)) => hint.or(Some(Hint::line(line))),
+                    (false, None) => return Err(AnchorFailure::NotInDiff),
+                }
+            }
+        };
+        all.extend(hint.and_then(|hint| self.copy_outside(quote, hint.start)));
+        // Signs say which lines are meant, unless the hint says otherwise.
+        if let Signs::Only(side) = reading.signs
+            && all.iter().any(|copy| copy.side == side && copy.is_changed)
+        {
+            let is_pointed_at = |copy: &Place| !copy.is_changed && hint.is_some_and(|hint| hint.start == copy.start);
+            all.retain(|copy| copy.is_changed && copy.side == side || is_pointed_at(copy));
+        }
+        let chosen = choose(all, reading, hint, |a, b| self.is_one_symbol(a, b))?;
+        self.anchor_at(&chosen, quote).ok_or(AnchorFailure::NotInDiff)
+    }
+
+    /// Removed lines quoted with those that took their place: the finding stands at the new ones.
+    fn place_both(&self, reading: &Reading, hint: Option<Hint>) -> Result<Anchor, AnchorFailure> {
+        let texts = self.both.get_or_init(|| self.file.hunks.iter().map(|hunk| SideText::both(&hunk.lines)).collect());
+        let mut best: Option<(u32, Anchor)> = None;
+        for text in texts {
+            for found in text.find(&reading.pieces) {
+                let lines = &text.lines[found.first..=found.last];
+                let side = if lines.iter().any(|line| line.origin == Origin::Added) { Side::New } else { Side::Old };
+                let lines: Vec<&DiffLine> = lines.iter().filter(|line| number(line, side).is_some()).copied().collect();
+                let Some(anchor) = anchor_of(&lines, side, reading.text().unwrap_or_default()).filter(|_| found.is_changed)
+                else {
+                    continue;
+                };
+                let distance = hint.map_or(0, |hint| hint.start.abs_diff(anchor.line_start));
+                if reading.is_enough() && best.as_ref().is_none_or(|(nearest, _)| distance < *nearest) {
+                    best = Some((distance, anchor));
+                }
+            }
+        }
+        best.map(|(_, anchor)| anchor).ok_or(AnchorFailure::NotInDiff)
+    }
+
+    /// The very line of the hint where the diff does not show it: a reviewer may have read the whole file.
+    fn copy_outside(&self, quote: &str, line: u32) -> Option<Place> {
+        let is_shown = |text: &SideText<'_>| text.lines.binary_search_by_key(&Some(line), |line| line.new_line).is_ok();
+        if quote.is_empty() || self.texts(Side::New).iter().any(is_shown) {
+            return None;
+        }
+        let text = self.file.new_text.as_deref()?.lines().nth(line.checked_sub(1)? as usize)?;
+        let folded = fold_code(text);
+        let is_here = super::quote::whole_tokens(&folded, quote).next().is_some()
+            || !folded.is_empty() && quote.starts_with(&format!("{folded} "));
+        let copy = Place {
+            side: Side::New,
+            start: line,
+            end: line,
+            hunk: usize::MAX,
+            lines: (0, 0),
+            is_changed: false,
+            is_whole: folded == quote,
+        };
+        is_here.then_some(copy)
+    }
+
+    fn is_one_symbol(&self, a: &Place, b: &Place) -> bool {
+        let symbol = |copy: &Place| self.outline.filter(|_| copy.side == Side::New)?.innermost(copy.start);
+        match (symbol(a), symbol(b)) {
+            (Some(a), Some(b)) => a == b,
+            (None, None) => a.hunk == b.hunk,
+            _ => false,
+        }
+    }
+
+    fn anchor_at(&self, copy: &Place, quote: &str) -> Option<Anchor> {
+        let text = self.texts(copy.side).get(copy.hunk)?;
+        anchor_of(text.lines.get(copy.lines.0..=copy.lines.1)?, copy.side, quote)
+    }
+
+    fn texts(&self, side: Side) -> &[SideText<'a>] {
+        let cell = match side {
+            Side::New => &self.new,
+            Side::Old => &self.old,
+        };
+        cell.get_or_init(|| self.file.hunks.iter().map(|hunk| SideText::new(&hunk.lines, side)).collect())
     }
 
     fn masked(&self, side: Side, suspicion: Suspicion) -> &[MaskedHunk<'a>] {
@@ -142,72 +326,36 @@ impl<'a> AnchorIndex<'a> {
         (mask::mask_as(&anchor.quote, suspicion), Vec::new())
     }
 
-    /// Where a masked quote stands in the masked text.
-    fn place_masked(&self, quote: &str, hint: Option<u32>, suspicion: Suspicion) -> Result<Anchor, AnchorFailure> {
-        let mut best: Option<(u32, Anchor)> = None;
-        for side in [Side::New, Side::Old] {
-            for hunk in self.masked(side, suspicion) {
-                let text = SideText::of(hunk.lines.iter().map(|(line, masked)| (*line, masked.as_str())));
-                for (first, last) in text.find(quote) {
-                    let lines = &text.lines[first..=last];
-                    if lines.iter().all(|line| line.origin == Origin::Context) {
-                        continue;
-                    }
-                    let distance = hint.map_or(0, |hint| hint.abs_diff(number(lines[0], side).unwrap_or_default()));
-                    if best.as_ref().is_none_or(|(nearest, _)| distance < *nearest) {
-                        best = anchor_of(lines, side, quote).map(|anchor| (distance, anchor)).or(best);
-                    }
-                }
-            }
-            if best.is_some() {
-                break;
-            }
+    /// A finding that was kept, or came from elsewhere, quotes its keys masked: where that stands in the masked text.
+    fn place_masked(
+        &self,
+        quote: &str,
+        hint: Option<Hint>,
+        find: impl Fn(&SideText<'_>) -> Vec<Found>,
+    ) -> Result<Anchor, AnchorFailure> {
+        if !quote.contains(" masked") {
+            return Err(AnchorFailure::NotInDiff);
         }
-        best.map(|(_, anchor)| anchor).ok_or(AnchorFailure::NotInDiff)
-    }
-
-    fn texts(&self, side: Side) -> &[SideText<'a>] {
-        let cell = match side {
-            Side::New => &self.new,
-            Side::Old => &self.old,
-        };
-        cell.get_or_init(|| self.file.hunks.iter().map(|hunk| SideText::new(&hunk.lines, side)).collect())
-    }
-
-    fn place(&self, quote: &str, hint: Option<u32>) -> Result<Anchor, AnchorFailure> {
-        if quote.is_empty() {
-            return Err(AnchorFailure::NoEvidence);
-        }
-        if let Some(anchor) = hint.and_then(|hint| self.at_hint(quote, hint)) {
-            return Ok(anchor);
-        }
-        let mut unchanged = false;
-        let mut best: Option<(u32, Anchor)> = None;
-        // The new side first: a line that still exists is where a reader looks.
-        for side in [Side::New, Side::Old] {
-            for text in self.texts(side) {
-                for (first, last) in text.find(quote) {
-                    let lines = &text.lines[first..=last];
-                    if lines.iter().all(|line| line.origin == Origin::Context) {
-                        unchanged = true;
-                        continue;
-                    }
-                    let start = number(lines[0], side).unwrap_or_default();
-                    let distance = hint.map_or(0, |hint| hint.abs_diff(start));
-                    if best.as_ref().is_none_or(|(nearest, _)| distance < *nearest) {
-                        best = anchor_of(lines, side, quote).map(|anchor| (distance, anchor)).or(best);
+        for suspicion in [Suspicion::Usual, Suspicion::AboutSecrets] {
+            for side in [Side::New, Side::Old] {
+                let mut best: Option<(u32, Anchor)> = None;
+                for hunk in self.masked(side, suspicion) {
+                    let text = SideText::of(hunk.lines.iter().map(|(line, masked)| (*line, masked.as_str())));
+                    for found in find(&text).into_iter().filter(|found| found.is_changed) {
+                        let lines = &text.lines[found.first..=found.last];
+                        let start = lines.first().and_then(|line| number(line, side)).unwrap_or_default();
+                        let distance = hint.map_or(0, |hint| hint.start.abs_diff(start));
+                        if best.as_ref().is_none_or(|(nearest, _)| distance < *nearest) {
+                            best = anchor_of(lines, side, quote).map(|anchor| (distance, anchor)).or(best);
+                        }
                     }
                 }
-            }
-            if best.is_some() {
-                break;
+                if let Some((_, anchor)) = best {
+                    return Ok(anchor);
+                }
             }
         }
-        match best {
-            Some((_, anchor)) => Ok(anchor),
-            None if unchanged => Err(AnchorFailure::UnchangedCode),
-            None => Err(AnchorFailure::NotInDiff),
-        }
+        Err(AnchorFailure::NotInDiff)
     }
 
     /// The place at the very line of the hint, where rules point: nothing can be nearer.
@@ -232,6 +380,24 @@ impl<'a> AnchorIndex<'a> {
     }
 }
 
+/// A quote's places on one side.
+fn copies<'a>(texts: &[SideText<'a>], side: Side, find: impl Fn(&SideText<'a>) -> Vec<Found>) -> Vec<Place> {
+    let mut copies = Vec::new();
+    for (hunk, text) in texts.iter().enumerate() {
+        let at = |line: usize| number(text.lines[line], side).unwrap_or_default();
+        copies.extend(find(text).into_iter().map(|Found { first, last, is_changed, is_whole }| Place {
+            side,
+            start: at(first),
+            end: at(last),
+            hunk,
+            lines: (first, last),
+            is_changed,
+            is_whole,
+        }));
+    }
+    copies
+}
+
 fn anchor_of(lines: &[&DiffLine], side: Side, quote: &str) -> Option<Anchor> {
     let (start, end) = (number(lines.first()?, side)?, number(lines.last()?, side)?);
     let is_long = lines.iter().map(|line| line.text.len()).sum::<usize>() > MAX_QUOTE_BYTES;
@@ -242,62 +408,10 @@ fn anchor_of(lines: &[&DiffLine], side: Side, quote: &str) -> Option<Anchor> {
     Some(Anchor { side, line_start: start, line_end: end, quote })
 }
 
-/// A shorter quote must be a line of its own, or it would stand everywhere.
-const SHORT_QUOTE: usize = 4;
-
 fn number(line: &DiffLine, side: Side) -> Option<u32> {
     match side {
         Side::New => line.new_line,
         Side::Old => line.old_line,
-    }
-}
-
-/// One side of a hunk as folded text, with the way back from a byte offset to a line.
-struct SideText<'a> {
-    lines: Vec<&'a DiffLine>,
-    text: String,
-    starts: Vec<usize>,
-}
-
-impl<'a> SideText<'a> {
-    fn new(lines: &'a [DiffLine], side: Side) -> Self {
-        Self::of(lines.iter().filter(|line| number(line, side).is_some()).map(|line| (line, line.text.as_str())))
-    }
-
-    /// Lines with what is to be read in their place.
-    fn of<'t>(lines: impl Iterator<Item = (&'a DiffLine, &'t str)>) -> Self {
-        let mut side_text = SideText { lines: Vec::new(), text: String::new(), starts: Vec::new() };
-        for (line, text) in lines {
-            let folded = fold(text);
-            if folded.is_empty() {
-                continue;
-            }
-            if !side_text.text.is_empty() {
-                side_text.text.push(' ');
-            }
-            side_text.starts.push(side_text.text.len());
-            side_text.text.push_str(&folded);
-            side_text.lines.push(line);
-        }
-        side_text
-    }
-
-    /// First and last line index of every place where the quote stands. A very short quote must be a line of its own, or it would
-    /// stand everywhere.
-    fn find(&self, quote: &str) -> Vec<(usize, usize)> {
-        if quote.len() < SHORT_QUOTE {
-            return (0..self.lines.len()).filter(|line| self.folded_line(*line) == quote).map(|line| (line, line)).collect();
-        }
-        self.text.match_indices(quote).map(|(offset, _)| (self.line_at(offset), self.line_at(offset + quote.len() - 1))).collect()
-    }
-
-    fn line_at(&self, offset: usize) -> usize {
-        self.starts.partition_point(|&start| start <= offset) - 1
-    }
-
-    fn folded_line(&self, line: usize) -> &str {
-        let end = self.starts.get(line + 1).map_or(self.text.len(), |next| next - 1);
-        &self.text[self.starts[line]..end]
     }
 }
 
@@ -313,83 +427,5 @@ pub fn fold(text: &str) -> String {
     folded
 }
 
-/// Reviewers often paste lines with the diff's own `+`, `-` and blank in front.
-fn without_diff_signs(evidence: &str) -> Option<String> {
-    let lines: Vec<&str> = evidence.lines().filter(|line| !line.trim().is_empty()).collect();
-    if !lines.iter().any(|line| line.starts_with(['+', '-'])) {
-        return None;
-    }
-    Some(lines.iter().map(|line| line.strip_prefix(['+', '-', ' ']).unwrap_or(line)).collect::<Vec<_>>().join("\n"))
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::diff::parse::parse_diff;
-    use proptest::prelude::*;
-
-    fn file(diff: &str) -> ChangedFile {
-        parse_diff(diff.as_bytes()).unwrap().files.remove(0)
-    }
-
-    fn sample() -> ChangedFile {
-        file(
-            "diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n@@ -1,4 +1,5 @@\n def f(x):\n-    return eval(x)\n+    y = eval(x)\n+    return y\n     # end\n x = 1\n",
-        )
-    }
-
-    /// PR-58: no quote, no finding.
-    #[test]
-    fn a_claim_without_evidence_has_no_place() {
-        assert_eq!(anchor(&sample(), "  ", None), Err(AnchorFailure::NoEvidence));
-        assert_eq!(anchor(&sample(), "exec(x)", None), Err(AnchorFailure::NotInDiff));
-    }
-
-    /// Issue rule: what was there before is not this change's fault.
-    #[test]
-    fn unchanged_code_is_nobody_s_fault() {
-        assert_eq!(anchor(&sample(), "def f(x):", None), Err(AnchorFailure::UnchangedCode));
-    }
-
-    /// Design rule 2: the quote decides, the number is a hint.
-    #[test]
-    fn the_line_comes_from_the_quote_and_not_from_the_hint() {
-        let anchor = anchor(&sample(), "y  =  eval(x)", Some(99)).unwrap();
-        assert_eq!((anchor.side, anchor.line_start, anchor.line_end), (Side::New, 2, 2));
-    }
-
-    #[test]
-    fn quotes_may_span_lines_and_carry_diff_signs() {
-        let anchor = anchor(&sample(), "+    y = eval(x)\n+    return y", None).unwrap();
-        assert_eq!((anchor.line_start, anchor.line_end), (2, 3));
-    }
-
-    #[test]
-    fn deleted_code_is_cited_on_the_old_side() {
-        let anchor = anchor(&sample(), "return eval(x)", None).unwrap();
-        assert_eq!((anchor.side, anchor.line_start), (Side::Old, 2));
-    }
-
-    #[test]
-    fn among_equal_lines_the_hint_chooses() {
-        let file = file("--- a/a\n+++ b/a\n@@ -0,0 +1,3 @@\n+same line\n+other\n+same line\n");
-        assert_eq!(anchor(&file, "same line", Some(3)).unwrap().line_start, 3);
-        assert_eq!(anchor(&file, "same line", None).unwrap().line_start, 1);
-    }
-
-    proptest! {
-        /// Whatever is quoted, a found anchor's quote holds the evidence and touches a changed line.
-        #[test]
-        fn an_anchor_always_holds_its_quote(lines in prop::collection::vec("[a-z (){};=]{0,12}", 1..20), pick in 0usize..20) {
-            let body: String = lines.iter().map(|line| format!("+{line}\n")).collect();
-            let file = file(&format!("--- a/a\n+++ b/a\n@@ -0,0 +1,{} @@\n{body}", lines.len()));
-            let evidence = &lines[pick % lines.len()];
-            if let Ok(anchor) = anchor(&file, evidence, None) {
-                prop_assert!(fold(&anchor.quote).contains(&fold(evidence)));
-                prop_assert!(anchor.line_end as usize <= lines.len());
-            } else {
-                prop_assert!(fold(evidence).chars().count() < 3 || fold(evidence).is_empty());
-            }
-        }
-    }
-}
+mod tests;

@@ -3,6 +3,7 @@
 //! It holds its own role and inputs and the change, nothing of other reviewers, of the session or of the forge (PR-43).
 
 use super::key::sha256_hex;
+use super::present::PresentCode;
 use super::report::Verification;
 use super::role::{Role, RoleInput};
 use super::window::Window;
@@ -34,7 +35,7 @@ pub struct Brief {
     /// The language to write prose in, by its English name; absent for English (PR-83).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
-    /// Incremental reviews only: findings of this role that are still open (PR-44).
+    /// Findings of this role that are still open (PR-44), in a full review too. Each is answered in `prior`.
     #[serde(default)]
     pub prior_findings: Vec<PriorFinding>,
     /// Slugs that the last review found clean, for a spot check.
@@ -141,6 +142,9 @@ pub struct PriorFinding {
     pub justification: String,
     pub summary: String,
     pub evidence: String,
+    /// Where the cited lines are at the head, and the text around them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub present: Option<PresentCode>,
     /// What the last verification said, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_verification: Option<Verification>,

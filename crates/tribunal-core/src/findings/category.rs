@@ -36,6 +36,13 @@ impl Category {
     }
 }
 
+impl CategoryCode {
+    /// The letters before the number. Categories of one owner are related; each owner sees a defect in a way of its own.
+    pub fn family(&self) -> &str {
+        self.as_str().trim_end_matches(|c: char| c.is_ascii_digit())
+    }
+}
+
 /// A code is one to three capitals and one or two digits, so that it can stand in a heading and in a file name.
 pub fn is_category_code(text: &str) -> bool {
     let letters = text.chars().take_while(char::is_ascii_uppercase).count();
@@ -65,6 +72,11 @@ mod tests {
     fn codes_are_letters_then_digits() {
         assert!(is_category_code("S1") && is_category_code("ACC12"));
         assert!(!is_category_code("s1") && !is_category_code("S") && !is_category_code("1S") && !is_category_code(""));
+    }
+
+    #[test]
+    fn a_family_is_named_by_letters() {
+        assert_eq!((CategoryCode::from("E5").family(), CategoryCode::from("ACC12").family()), ("E", "ACC"));
     }
 
     /// PR-88: slugs are kebab case.

@@ -63,10 +63,13 @@ pub fn join(reports: Vec<Report>) -> Report {
         joined.findings.extend(report.findings);
         joined.unread.extend(report.unread);
         joined.missing_prerequisites.extend(report.missing_prerequisites);
-        // A part in which a defect's code does not stand cannot say that it is gone: only the clearest answer counts.
+        // A part in which a defect's code does not stand cannot say that it is gone: only the clearest answer counts, and a
+        // defect that is seen in one part is not gone because another part does not show it.
         for status in report.prior {
             match joined.prior.iter_mut().find(|known| known.id == status.id) {
-                Some(known) if known.verification == Verification::Unclear => *known = status,
+                Some(known) if known.verification == Verification::Unclear || status.verification == Verification::No => {
+                    *known = status;
+                }
                 Some(_) => {}
                 None => joined.prior.push(status),
             }
@@ -126,9 +129,23 @@ pub struct Claim {
     /// The rule that fired, for rules and linters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
-    /// A replacement that is safe to apply as it stands.
+    /// A replacement that repairs it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fix: Option<Fix>,
+    /// How the data gets there: the source, the steps, the sink. Only rules know it: no part of the format.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(skip)]
+    pub trace: Vec<TraceStep>,
+}
+
+/// One line on the way of data through a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TraceStep {
+    /// A line of the new file, counted from 1.
+    pub line: u32,
+    /// What happens there, in a few words.
+    pub note: String,
 }
 
 /// Why a claim may not deserve to be said (PR-62, PR-127). Each has one outcome.
@@ -150,13 +167,62 @@ pub enum DropSignal {
 }
 
 /// Whole lines of the new file, replaced by other text. Lines are 1-based and inclusive.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Fix {
     pub line_start: u32,
     pub line_end: u32,
     /// Without the last line's newline. Empty: the lines are deleted.
     pub replacement: String,
+    #[serde(default, skip_serializing_if = "FixKind::is_safe")]
+    pub kind: FixKind,
+    /// Lines that the replacement needs elsewhere in the file, such as imports.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub insertions: Vec<Insertion>,
+}
+
+/// Who may apply a fix.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FixKind {
+    /// The fixer applies it unattended.
+    #[default]
+    Safe,
+    /// It holds a choice: a person or a model decides.
+    Offered,
+}
+
+/// New lines, put before a line of the file as it is. A line behind the last one appends.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Insertion {
+    pub line: u32,
+    /// Without the last line's newline.
+    pub text: String,
+}
+
+impl FixKind {
+    pub fn is_safe(&self) -> bool {
+        matches!(self, FixKind::Safe)
+    }
+}
+
+impl Fix {
+    /// Replaces lines and nothing else.
+    pub fn of_lines(line_start: u32, line_end: u32, replacement: String) -> Self {
+        Self { line_start, line_end, replacement, kind: FixKind::Safe, insertions: Vec::new() }
+    }
+
+    /// Everything that it would write.
+    pub fn written(&self) -> String {
+        let inserted = self.insertions.iter().map(|insertion| insertion.text.as_str());
+        std::iter::once(self.replacement.as_str()).chain(inserted).collect::<Vec<_>>().join("\n")
+    }
+
+    /// Whether its lines are lines.
+    pub fn is_well_placed(&self) -> bool {
+        self.line_start >= 1 && self.line_start <= self.line_end && self.insertions.iter().all(|insertion| insertion.line >= 1)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

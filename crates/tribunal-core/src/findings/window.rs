@@ -5,7 +5,7 @@
 //! and a function with a changed line is another function. Rules and linters say the same of the same code, so whatever they say
 //! anew is news, wherever it stands; the window does not bind them.
 
-use super::anchor::{Anchor, Side};
+use super::anchor::{Anchor, Side, is_narrow_quote};
 use super::key::{Outline, normalise_code};
 use crate::diff::change::{AddedLines, ChangedFile, DiffLine, FileContent, Origin};
 use crate::ids::{CategoryCode, RepoPath};
@@ -73,7 +73,7 @@ impl Window {
 
     /// Those who may change their mind about unchanged code. Whoever is not known to be steady is bound.
     pub fn binds(agent: &AgentConfig) -> bool {
-        !matches!(agent, AgentConfig::Rules {} | AgentConfig::Sarif { .. })
+        !matches!(agent, AgentConfig::Rules {} | AgentConfig::Sarif { .. } | AgentConfig::Linter(_))
     }
 
     /// The lines of a file's diff that changed since the last review, as numbers of the new file.
@@ -113,13 +113,19 @@ impl Window {
     fn is_open(&self, path: &RepoPath, category: &CategoryCode, anchor: &Anchor, symbol: &str) -> bool {
         self.open.iter().any(|known| {
             (&known.path, &known.category, known.symbol.as_str()) == (path, category, symbol)
-                && same_code(&known.code, &anchor.quote)
+                && same_place(&known.code, &anchor.quote)
         })
     }
 }
 
-/// One quotes a line, another the lines around it, and both mean the same place.
-pub fn same_code(one: &str, other: &str) -> bool {
+/// One quotes a line, another the lines around it, and both mean the same place. Whoever quotes a whole function means no line of it.
+fn same_place(one: &str, other: &str) -> bool {
+    let is_narrow = is_narrow_quote(one) && is_narrow_quote(other);
+    if is_narrow { is_part(one, other) } else { normalise_code(one) == normalise_code(other) }
+}
+
+/// Whether one quote is the other or a part of it.
+pub fn is_part(one: &str, other: &str) -> bool {
     let (one, other) = (normalise_code(one), normalise_code(other));
     one.contains(&other) || other.contains(&one)
 }
@@ -158,6 +164,10 @@ mod tests {
         };
         assert!(admits("E5", "f", "y  = 2"));
         assert!(!admits("E1", "f", "y = 2") && !admits("E5", "g", "y = 2") && !admits("E5", "f", "z = 3"));
+        let whole = Known { path: "a.py".into(), category: "E5".into(), symbol: "f".into(), code: "a\nb\nc\nd".into() };
+        let window = Window::new(BTreeMap::new(), vec![whole]);
+        let admits = |quote: &str| window.admits(&"a.py".into(), &"E5".into(), &anchor(9, quote), "f", None);
+        assert!(admits("a\nb\n c\nd") && !admits("b"), "a line of a function that is quoted whole is another matter");
     }
 
     #[test]

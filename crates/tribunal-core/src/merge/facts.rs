@@ -15,7 +15,7 @@ use crate::pull::facts::{BaseRules, Check, Mergeable, Pull, PullState, Tip};
 use crate::pull::told::Told;
 use crate::remedy::patch::{FIXER, RUN};
 use crate::report::document::Document;
-use crate::report::receipt::{Receipt, SeatReceipt, SeatState};
+use crate::report::receipt::SeatReceipt;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -134,8 +134,13 @@ impl Reviewed {
             head: document.receipt.head.clone(),
             outcome: document.outcome,
             verdict: document.verdict,
-            agents: answered(&document.receipt).filter(|seat| !is_mechanical(seat)).map(|seat| seat.seat.agent.clone()).collect(),
-            rules: answered(&document.receipt).any(is_mechanical),
+            agents: document
+                .receipt
+                .answered()
+                .filter(|seat| !seat.is_mechanical())
+                .map(|seat| seat.seat.agent.clone())
+                .collect(),
+            rules: document.receipt.answered().any(SeatReceipt::is_mechanical),
             blocking: document
                 .findings
                 .iter()
@@ -150,15 +155,6 @@ impl Reviewed {
 pub fn blocks(finding: &Finding, fail_level: FailLevel) -> bool {
     let heavy = matches!(finding.p_code, Priority::P0 | Priority::P1);
     finding.counts() && (heavy || fail_level.is_reached_by(finding.p_code))
-}
-
-fn answered(receipt: &Receipt) -> impl Iterator<Item = &SeatReceipt> {
-    receipt.seats.iter().filter(|seat| seat.state == SeatState::Ok && seat.replaced_by.is_none())
-}
-
-/// Rules and linters say the same thing whoever asks: they prove what they prove and no more (CF-27).
-fn is_mechanical(seat: &SeatReceipt) -> bool {
-    matches!(seat.kind.as_str(), "rules" | "sarif")
 }
 
 /// The agents that commits of a branch name as their makers, and the runs that made some without saying by whom.

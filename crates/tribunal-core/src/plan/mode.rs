@@ -67,6 +67,8 @@ pub enum Widening {
     NothingToBuildOn,
     /// The summary on the pull request is gone, or its mark does not open here.
     Unproved,
+    /// The record of the last review is not one that this release can read.
+    Unreadable,
 }
 
 impl Widening {
@@ -88,19 +90,34 @@ impl Widening {
             Widening::Unproved => {
                 "the summary of the last review is gone from the pull request, or its mark cannot be verified here, so this is a full review".into()
             }
+            Widening::Unreadable => {
+                "the record of the last review cannot be read by this release, so this is a full review, and it does not know what was open".into()
+            }
             Widening::NothingToBuildOn => "there is no earlier review to build on, so this is a full review".into(),
         }
     }
 }
 
-pub fn resolve(requested: RequestedMode, last: Option<&LastReview>, base: &Sha, head: &Sha, fingerprint: &str) -> Resolution {
-    let forced = match requested {
-        RequestedMode::Full => return Resolution::Full { widened: None },
-        RequestedMode::Auto => false,
-        RequestedMode::Incremental => true,
-    };
-    let Some(last) = last else {
-        return Resolution::Full { widened: forced.then_some(Widening::NothingToBuildOn) };
+/// What there is to build on.
+#[derive(Debug, Clone, Copy)]
+pub enum Ground<'a> {
+    /// There was no review of this case.
+    Nothing,
+    /// There was one, and it cannot be used.
+    Lost(&'a Widening),
+    Last(&'a LastReview),
+}
+
+pub fn resolve(requested: RequestedMode, ground: Ground<'_>, base: &Sha, head: &Sha, fingerprint: &str) -> Resolution {
+    let last = match (ground, requested) {
+        (Ground::Lost(reason), _) => return Resolution::Full { widened: Some(reason.clone()) },
+        (Ground::Last(_) | Ground::Nothing, RequestedMode::Full) | (Ground::Nothing, RequestedMode::Auto) => {
+            return Resolution::Full { widened: None };
+        }
+        (Ground::Nothing, RequestedMode::Incremental) => {
+            return Resolution::Full { widened: Some(Widening::NothingToBuildOn) };
+        }
+        (Ground::Last(last), RequestedMode::Auto | RequestedMode::Incremental) => last,
     };
     let widened = if !last.proved {
         Some(Widening::Unproved)
@@ -139,7 +156,8 @@ mod tests {
     }
 
     fn auto(last: Option<LastReview>, head: &str) -> Resolution {
-        resolve(RequestedMode::Auto, last.as_ref(), &"b".into(), &head.into(), "f")
+        let ground = last.as_ref().map_or(Ground::Nothing, Ground::Last);
+        resolve(RequestedMode::Auto, ground, &"b".into(), &head.into(), "f")
     }
 
     /// PR-22: the table of the contract.
@@ -150,15 +168,24 @@ mod tests {
         assert_eq!(auto(Some(last()), "h1"), Resolution::Noop { head: "h1".into() });
         let gone = LastReview { reachable: false, ..last() };
         assert_eq!(auto(Some(gone), "h2"), Resolution::Full { widened: Some(Widening::Unreachable("h1".into())) });
-        let full = resolve(RequestedMode::Full, Some(&last()), &"b".into(), &"h1".into(), "f");
+        let full = resolve(RequestedMode::Full, Ground::Last(&last()), &"b".into(), &"h1".into(), "f");
         assert_eq!(full, Resolution::Full { widened: None });
     }
 
     /// PR-27 was unknown: a forced incremental review with nothing to build on is a full one, announced.
     #[test]
     fn a_forced_incremental_review_without_a_last_one_widens() {
-        let forced = resolve(RequestedMode::Incremental, None, &"b".into(), &"h".into(), "f");
+        let forced = resolve(RequestedMode::Incremental, Ground::Nothing, &"b".into(), &"h".into(), "f");
         assert_eq!(forced, Resolution::Full { widened: Some(Widening::NothingToBuildOn) });
+    }
+
+    /// PR-26: a review that was there and cannot be used is always named, also where a full review was asked for.
+    #[test]
+    fn a_lost_review_is_named() {
+        for mode in [RequestedMode::Auto, RequestedMode::Full, RequestedMode::Incremental] {
+            let resolution = resolve(mode, Ground::Lost(&Widening::Unreadable), &"b".into(), &"h".into(), "f");
+            assert_eq!(resolution, Resolution::Full { widened: Some(Widening::Unreadable) });
+        }
     }
 
     /// Issue rule: base, rules and engine widen, never narrow; an incomplete review is never built on.

@@ -7,6 +7,7 @@
 
 use super::key_class::{HARMLESS_KINDS, KeyClass, class_of, matches};
 use super::layers::{Layer, LayerError, read_layer};
+use super::linter;
 use crate::publish::visible::visible_line;
 use std::collections::{BTreeMap, BTreeSet};
 use toml::{Table, Value};
@@ -77,6 +78,12 @@ impl TrustItem {
         serde_json::json!({ "path": self.path, "values": values }).to_string()
     }
 
+    /// Is it nothing but the word for a built-in linter?
+    fn is_profile(&self) -> bool {
+        let [agents, name] = self.path.as_slice() else { return false };
+        agents == "agents" && linter::is_profile_alone(name, &self.values)
+    }
+
     /// "a program and a host"
     pub fn nouns(&self) -> String {
         let nouns: Vec<&str> = self.classes.iter().map(|class| class.noun()).collect();
@@ -100,7 +107,8 @@ impl NotTrusted {
 
 impl RepositoryLayer {
     pub fn read(source: &str, text: &str) -> Result<Self, LayerError> {
-        let Layer { source, table, .. } = read_layer(source, text)?;
+        let Layer { source, mut table, .. } = read_layer(source, text)?;
+        linter::write_out(&mut table);
         for leaf in leaves(&table) {
             check_path(&source, text, &leaf)?;
         }
@@ -154,7 +162,10 @@ impl RepositoryLayer {
         for NotTrusted { item, why, .. } in &refused {
             remove(&mut table, &item.path);
             if matches("agents.*", &item.path) {
-                let stub = Table::from_iter([("kind", NOT_TRUSTED_KIND), ("why", why.as_str())].map(text_entry));
+                let mut stub = Table::from_iter([("kind", NOT_TRUSTED_KIND), ("why", why.as_str())].map(text_entry));
+                if item.is_profile() {
+                    stub.insert("is_profile".to_owned(), Value::Boolean(true));
+                }
                 insert(&mut table, &item.path, Value::Table(stub));
             }
         }

@@ -1,5 +1,6 @@
 //! Who can play a role, as configured: `[agents.NAME]`.
 
+use super::linter::LinterConfig;
 use crate::call::clocks::ClockConfig;
 use crate::call::price::Price;
 use schemars::JsonSchema;
@@ -58,6 +59,8 @@ pub enum AgentConfig {
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         categories: BTreeMap<String, String>,
     },
+    /// A linter with a built-in profile. A word in `[panel]` means the same.
+    Linter(LinterConfig),
     /// Anthropic's Messages API, and servers that speak it.
     Anthropic(ModelConfig),
     /// OpenAI's Responses API.
@@ -88,6 +91,9 @@ pub enum AgentConfig {
 pub struct NotTrustedAgent {
     /// What is wrong, and the command that trusts it.
     pub why: String,
+    /// It is nothing but the word for a built-in linter, which the person's own panel may trust.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_profile: bool,
 }
 
 /// A model over HTTP.
@@ -261,6 +267,7 @@ impl Cli {
 pub enum Means<'a> {
     Rules,
     Command,
+    /// A linter: its own SARIF, or one with a profile.
     Sarif,
     Model(Wire, &'a ModelConfig),
     Cli(Cli, &'a CliConfig),
@@ -273,7 +280,7 @@ impl AgentConfig {
         match self {
             AgentConfig::Rules {} => Means::Rules,
             AgentConfig::Command { .. } => Means::Command,
-            AgentConfig::Sarif { .. } => Means::Sarif,
+            AgentConfig::Sarif { .. } | AgentConfig::Linter(_) => Means::Sarif,
             AgentConfig::Anthropic(model) => Means::Model(Wire::Anthropic, model),
             AgentConfig::Openai(model) => Means::Model(Wire::Openai, model),
             AgentConfig::OpenaiChat(model) => Means::Model(Wire::OpenaiChat, model),
@@ -292,6 +299,7 @@ impl AgentConfig {
         match self.means() {
             Means::Rules => "rules",
             Means::Command => "command",
+            Means::Sarif if matches!(self, AgentConfig::Linter(_)) => "linter",
             Means::Sarif => "sarif",
             Means::Model(Wire::Anthropic, _) => "anthropic",
             Means::Model(Wire::Openai, _) => "openai",
@@ -303,12 +311,30 @@ impl AgentConfig {
         }
     }
 
+    /// The program that it starts, if it starts one.
+    pub fn program(&self) -> Option<&str> {
+        match self {
+            AgentConfig::Command { command, .. } => command.first().map(String::as_str),
+            AgentConfig::Sarif { command, .. } => command.as_ref().and_then(|command| command.first()).map(String::as_str),
+            AgentConfig::Linter(linter) => linter.program(),
+            _ => match self.means() {
+                Means::Cli(cli, config) => Some(config.program.as_deref().unwrap_or(cli.program())),
+                Means::Rules | Means::Command | Means::Sarif | Means::Model(..) | Means::NotTrusted => None,
+            },
+        }
+    }
+
     /// Why it is not asked, if the person has not trusted it.
     pub fn not_trusted(&self) -> Option<&str> {
         match self {
             AgentConfig::NotTrusted(stub) => Some(&stub.why),
             _ => None,
         }
+    }
+
+    /// Is it the word for a built-in linter that a repository's file names and nobody trusted?
+    pub fn is_profile_not_trusted(&self) -> bool {
+        matches!(self, AgentConfig::NotTrusted(stub) if stub.is_profile)
     }
 
     /// The key that a `command` agent calls its own.
@@ -339,6 +365,11 @@ impl AgentConfig {
             }
             AgentConfig::Sarif { file: None, command: None, .. } => Err("needs a `file` to read or a `command` to run".into()),
             AgentConfig::Sarif { file: Some(_), command: Some(_), .. } => Err("has both `file` and `command`; keep one".into()),
+            AgentConfig::Linter(linter) => {
+                linter.check()?;
+                check_read(&linter.read)?;
+                linter.program.as_ref().map_or(Ok(()), |program| check_program(std::slice::from_ref(program)))
+            }
             AgentConfig::Sarif { command: Some(command), read, .. } => check_program(command).and_then(|()| check_read(read)),
             _ => match self.means() {
                 Means::Model(_, model) => {

@@ -90,6 +90,9 @@ pub struct ReviewConfig {
     /// Prose for reviewers and severity directives, as with `--context`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
+    /// P1 findings posted inline; the rest is listed. Default 25.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_inline_p1: Option<u32>,
     /// P2 findings posted inline; the rest is listed. Default 12.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_inline_p2: Option<u32>,
@@ -222,6 +225,7 @@ impl Policy {
             base: config.review.base.clone(),
             context: config.review.context.clone(),
             caps: Caps {
+                inline_p1: config.review.max_inline_p1.unwrap_or(caps.inline_p1),
                 inline_p2: config.review.max_inline_p2.unwrap_or(caps.inline_p2),
                 listed_p3: config.review.max_listed_p3.unwrap_or(caps.listed_p3),
             },

@@ -9,9 +9,9 @@
 //! only S*: hotfix, everything else can wait
 //! ```
 
-use crate::findings::admit::Admitted;
 use crate::findings::role::Role;
 use crate::findings::scale::Priority;
+use crate::ids::{CategoryCode, RepoPath};
 use globset::{Glob, GlobMatcher};
 use serde::{Deserialize, Serialize};
 
@@ -140,10 +140,9 @@ fn is_category_pattern(word: &str) -> bool {
 }
 
 impl Directive {
-    pub fn applies(&self, finding: &Admitted) -> bool {
-        let category_fits = self.covers(finding.category.as_str());
-        let path_fits =
-            self.path.as_deref().is_none_or(|glob| matcher(glob).is_some_and(|glob| glob.is_match(finding.path.as_str())));
+    pub fn applies(&self, category: &CategoryCode, path: &RepoPath) -> bool {
+        let category_fits = self.covers(category.as_str());
+        let path_fits = self.path.as_deref().is_none_or(|glob| matcher(glob).is_some_and(|glob| glob.is_match(path.as_str())));
         path_fits && (category_fits != self.inverted)
     }
 

@@ -58,6 +58,7 @@ use KeyClass::{Host, Key, Limit, Path, Person, Plain, Price, Program, Read, Vari
 /// Every key. `*` is a name that people choose; `**` is all below. Elements of a list have the path of the list.
 pub const KEY_CLASSES: &[(&str, KeyClass)] = &[
     ("$schema", Plain),
+    ("agents.*.args", Program),
     ("agents.*.base_url", Host),
     ("agents.*.categories.*", Plain),
     ("agents.*.category", Plain),
@@ -65,6 +66,7 @@ pub const KEY_CLASSES: &[(&str, KeyClass)] = &[
     ("agents.*.clocks.idle_seconds", Plain),
     ("agents.*.clocks.total_seconds", Plain),
     ("agents.*.command", Program),
+    ("agents.*.config", Plain),
     ("agents.*.context_tokens", Plain),
     ("agents.*.effort", Plain),
     ("agents.*.env", Variable),
@@ -73,7 +75,7 @@ pub const KEY_CLASSES: &[(&str, KeyClass)] = &[
     ("agents.*.key.env", Key),
     ("agents.*.key.keyring", Key),
     ("agents.*.key_header", Key),
-    // A model's kind names the vendor's host, a CLI's kind names the CLI. See `HARMLESS_KINDS`.
+    // A model's kind names the vendor's host, a CLI's and a linter's kind names the program. See `HARMLESS_KINDS`.
     ("agents.*.kind", Program),
     ("agents.*.max_output_tokens", Plain),
     ("agents.*.max_turns", Plain),
@@ -83,8 +85,10 @@ pub const KEY_CLASSES: &[(&str, KeyClass)] = &[
     ("agents.*.price.cache_write", Price),
     ("agents.*.price.input", Price),
     ("agents.*.price.output", Price),
+    ("agents.*.profile", Program),
     ("agents.*.program", Program),
     ("agents.*.read", Read),
+    ("agents.*.rules.*", Plain),
     ("agents.*.structured", Plain),
     ("agents.*.timeout_seconds", Plain),
     ("budget.case_usd", Limit),
@@ -154,6 +158,7 @@ pub const KEY_CLASSES: &[(&str, KeyClass)] = &[
     ("review.base", Plain),
     ("review.context", Plain),
     ("review.fail_level", Plain),
+    ("review.max_inline_p1", Plain),
     ("review.max_inline_p2", Plain),
     ("review.max_listed_p3", Plain),
     ("rules.disable", Plain),

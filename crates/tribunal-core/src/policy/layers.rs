@@ -4,6 +4,7 @@
 use super::admission::{NOT_TRUSTED_KIND, NotTrusted, leaves, line_of, remove, strings};
 use super::config::Config;
 use super::key_class::{KeyClass, class_of};
+use super::linter;
 use super::passed_variables::{check_passed_variables, refused_variable};
 use std::collections::BTreeMap;
 use toml::{Table, Value};
@@ -173,12 +174,16 @@ pub struct Merged {
 pub fn merge_layers(layers: &[Layer]) -> Result<Merged, LayerError> {
     let mut table = Table::new();
     let mut origins = BTreeMap::new();
+    let mut tables: Vec<Table> = Vec::new();
     for layer in layers {
         let mut of_layer = layer.table.clone();
         if layer.is_of_repository {
             remove_raised_limits(&mut of_layer, &table);
+        } else {
+            linter::write_out_over(&mut of_layer, &table);
         }
         overlay(&mut table, &of_layer, "", &layer.source, &mut origins);
+        tables.push(of_layer);
     }
     let mut config = Config::deserialize_table(table)?;
     check_passed_variables(&config).map_err(|problem| LayerError {
@@ -190,8 +195,8 @@ pub fn merge_layers(layers: &[Layer]) -> Result<Merged, LayerError> {
     let mut notices = Vec::new();
     for (number, layer) in layers.iter().enumerate() {
         // Whoever sets the same thing above speaks for the person.
-        let above = &layers[number + 1..];
-        let stands = |refused: &&NotTrusted| !above.iter().any(|layer| value_at(&layer.table, refused.item.path()).is_some());
+        let above = &tables[number + 1..];
+        let stands = |refused: &&NotTrusted| !above.iter().any(|table| value_at(table, refused.item.path()).is_some());
         let refused: Vec<&NotTrusted> = layer.not_trusted.iter().filter(stands).collect();
         for NotTrusted { item, why, .. } in &refused {
             config.not_trusted.insert(item.name(), why.clone());

@@ -11,6 +11,7 @@
 
 pub mod brought;
 pub mod finish;
+pub mod known;
 pub mod pull;
 
 use crate::call::usage::Usage;
@@ -18,16 +19,18 @@ use crate::combine::dismissal::Dismissal;
 use crate::combine::finding::SpecGap;
 use crate::combine::identity::IdBook;
 use crate::combine::opinion::CheckedOpinion;
-use crate::combine::prior::OpenFinding;
+use crate::combine::prior::{OpenFinding, join};
+use crate::diff::change::FileStatus;
 use crate::findings::admit::AdmittedReport;
 use crate::findings::brief::TestDirection;
 use crate::findings::role::Role;
 use crate::ids::{AgentName, EffectKey, FindingId, FindingKey, RepoPath, RunId, Sha};
 use crate::plan::files::{Disposition, FileRules, FileSummary, LeftOut, NotReviewed};
 use crate::plan::flags::{Flags, flags};
-use crate::plan::mode::{LastReview, Mode, RequestedMode, Resolution, Widening, resolve};
+use crate::plan::mode::{Ground, LastReview, Mode, RequestedMode, Resolution, Widening, resolve};
 use crate::plan::panel::{Panel, Seat, dispatch};
 use crate::policy::config::Policy;
+use crate::policy::context::{Directive, parse_context};
 use crate::procedure::{Millis, Step, StepError};
 use crate::report::document::Document;
 use crate::report::history::PastReview;
@@ -71,6 +74,14 @@ pub struct Request {
     pub pull: Option<PullRun>,
     /// Random, and unknown to whoever wrote the change: fences and the canary of this run's prompts are made of it.
     pub nonce: String,
+}
+
+impl Request {
+    /// What the caller and the configuration say about severity, in the lines of their context that are directives.
+    pub fn directives(&self) -> Vec<Directive> {
+        let texts = self.context.iter().chain(&self.policy.context);
+        texts.filter_map(|text| parse_context(text).ok()).flat_map(|context| context.directives).collect()
+    }
 }
 
 /// The two sides to compare. Uncommitted work is a tree of its own, so that a resumed run reads what the first one read.
@@ -212,6 +223,9 @@ pub struct Plan {
     /// Commands in comments that make no sense, and why.
     #[serde(default)]
     pub objections: Vec<String>,
+    /// Findings that stand on the pull request in comments that cannot be verified here.
+    #[serde(default)]
+    pub unverified: u32,
     #[serde(default)]
     pub history: Vec<PastReview>,
 }
@@ -251,6 +265,15 @@ pub struct ChangeRead {
     pub files: Vec<FileSummary>,
     pub has_repo: bool,
     pub last: Option<LastKnown>,
+    /// Open findings that the last review does not know of.
+    #[serde(default)]
+    pub loose: Vec<OpenFinding>,
+    /// Why an earlier review cannot be used, where there was one.
+    #[serde(default)]
+    pub lost: Option<Widening>,
+    /// Findings that stand on the pull request in comments that cannot be verified here.
+    #[serde(default)]
+    pub unverified: u32,
     pub ids: IdBook,
     /// What stands on the pull request.
     #[serde(default)]
@@ -280,20 +303,47 @@ pub struct LastKnown {
     pub document: Option<Box<Document>>,
 }
 
-impl LastKnown {
-    /// What is open goes with its file: a moved line is not a fixed behaviour (PR-11), and neither is a moved file.
-    fn followed(mut self, ids: &mut IdBook) -> Self {
-        for open in &mut self.open {
-            if let Some(path) = self.renamed.get(&open.finding.file) {
-                open.follow(path, ids);
+/// What earlier reviews left open.
+#[derive(Default)]
+struct LeftOpen {
+    findings: Vec<OpenFinding>,
+    gaps: Vec<SpecGap>,
+    /// The last review does not know of some of it, so its result does not stand.
+    has_loose: bool,
+}
+
+impl LeftOpen {
+    /// What is open goes with its file: a moved line is not a fixed behaviour (PR-11), and neither is a moved file. It stays open in
+    /// every mode, whatever the reason why everything is looked at anew.
+    fn of(change: &mut ChangeRead) -> Self {
+        let ChangeRead { files, last, loose, ids, .. } = change;
+        let mut left = LeftOpen::default();
+        if let Some(last) = last {
+            left.findings = std::mem::take(&mut last.open);
+            left.gaps = std::mem::take(&mut last.gaps);
+        }
+        let count = left.findings.len();
+        join(&mut left.findings, std::mem::take(loose), ids);
+        left.has_loose = left.findings.len() > count;
+        let renamed = last.as_ref().map(|last| &last.renamed);
+        let moved_to = |path: &RepoPath| {
+            let since = renamed.and_then(|renamed| renamed.get(path));
+            // Where git no longer has the last head, the change itself may say where a file of the base went.
+            let is_gone = || !files.iter().any(|file| file.path == *path);
+            let is_renamed = |file: &&FileSummary| file.status == FileStatus::Renamed && file.old_path.as_ref() == Some(path);
+            since.or_else(|| files.iter().find(is_renamed).filter(|_| is_gone()).map(|file| &file.path)).cloned()
+        };
+        for open in &mut left.findings {
+            if let Some(path) = moved_to(&open.finding.file) {
+                open.follow(&path, ids);
             }
         }
-        for gap in &mut self.gaps {
-            if let Some(path) = self.renamed.get(&gap.file) {
-                gap.file = path.clone();
+        for gap in &mut left.gaps {
+            if let Some(path) = moved_to(&gap.file) {
+                gap.file = path;
             }
         }
-        self
+        left
     }
 }
 
@@ -303,6 +353,9 @@ pub struct SeatAnswer {
     pub state: SeatState,
     pub report: AdmittedReport,
     pub depths: BTreeMap<RepoPath, RulesDepth>,
+    /// Built-in rules that apply to one of those files or more.
+    #[serde(default)]
+    pub rules: u32,
     /// Files that the rules were given and could not look at whole.
     #[serde(default)]
     pub cut: BTreeMap<RepoPath, NotReviewed>,
@@ -341,6 +394,7 @@ impl SeatAnswer {
             state,
             report: AdmittedReport::default(),
             depths: BTreeMap::new(),
+            rules: 0,
             cut: BTreeMap::new(),
             silenced: Vec::new(),
             reading: Reading::default(),
@@ -496,9 +550,16 @@ fn plan(request: &Request, mut change: ChangeRead, started_at: Millis, now: Mill
         return decline(request, Decline::NotRun, reason);
     }
     let (base, head) = (request.target.base(), request.target.head());
-    let last = change.last.as_ref().map(|last| &last.review);
-    let resolution = resolve(request.mode, last, &base, &head, &request.fingerprint);
+    let ground = match (&change.last, &change.lost) {
+        (Some(last), _) => Ground::Last(&last.review),
+        (None, Some(reason)) => Ground::Lost(reason),
+        (None, None) => Ground::Nothing,
+    };
+    let resolution = resolve(request.mode, ground, &base, &head, &request.fingerprint);
+    let left = LeftOpen::of(&mut change);
     let (mode, since, widened) = match resolution {
+        // The same head, but somebody else's result of it did not know of everything that is open.
+        Resolution::Noop { head } if left.has_loose => (Mode::Incremental, Some(head), None),
         Resolution::Noop { head } => {
             if let Some(publishing) = pull::restated(request, &change) {
                 return publish(request, publishing);
@@ -524,14 +585,11 @@ fn plan(request: &Request, mut change: ChangeRead, started_at: Millis, now: Mill
     let iteration = change.last.as_ref().map_or(0, |last| last.iteration) + 1;
     let history = change.last.as_ref().map(|last| last.history.clone()).unwrap_or_default();
     let built_on = change.last.as_ref().map(|last| last.run.clone());
-    // What was said on a pull request stays said until it is verified, also where everything is looked at anew (PR-11).
-    let keeps = mode == Mode::Incremental || request.pull.is_some();
-    let build_on = change.last.filter(|_| keeps).map(|last| last.followed(&mut change.ids));
-    let (open, gaps, clean, changed_since) = match build_on {
-        Some(last) if mode == Mode::Incremental => (last.open, last.gaps, last.clean, last.changed_since),
-        Some(last) => (last.open, last.gaps, Vec::new(), None),
-        None => (Vec::new(), Vec::new(), Vec::new(), None),
+    let (clean, changed_since) = match change.last {
+        Some(last) if mode == Mode::Incremental => (last.clean, last.changed_since),
+        Some(_) | None => (Vec::new(), None),
     };
+    let LeftOpen { findings: open, gaps, has_loose: _ } = left;
     let open_paths: BTreeSet<&RepoPath> = open.iter().map(|open| &open.finding.file).collect();
     let files: Vec<PlannedFile> = change
         .files
@@ -564,6 +622,7 @@ fn plan(request: &Request, mut change: ChangeRead, started_at: Millis, now: Mill
         built_on,
         dismissals: change.dismissals,
         objections: change.pull.map(|pull| pull.objections).unwrap_or_default(),
+        unverified: change.unverified,
         history,
     };
     let reviewing = Reviewing { plan, answers: withheld };

@@ -6,6 +6,7 @@ use super::outgoing::{HiddenLine, Outgoing};
 use crate::combine::finding::Finding;
 use crate::findings::admit::FIX_LEFT_OUT;
 use crate::findings::anchor::Side;
+use crate::findings::report::{Fix, FixKind, TraceStep};
 use crate::findings::scale::{Justification, Priority};
 use crate::pull::capability::{Capabilities, Capability};
 use crate::pull::place::ForgeKind;
@@ -101,12 +102,30 @@ fn proof(finding: &Finding) -> String {
     };
     let evidence: Vec<String> = finding.evidence.lines().map(|line| format!("{sign}{line}")).collect();
     body.push_str(&format!("<details><summary>Evidence</summary>\n\n{}\n\n</details>\n\n", fenced("diff", &evidence.join("\n"))));
+    if !finding.trace.is_empty() {
+        body.push_str(&format!(
+            "<details><summary>How the data gets there</summary>\n\n{}\n\n</details>\n\n",
+            path_of_data(finding)
+        ));
+    }
+    if let Some(places) = finding.further_lines() {
+        body.push_str(&format!(
+            "<details><summary>{} further places</summary>\n\nIn this file, {places}.\n\n</details>\n\n",
+            finding.repeats.len()
+        ));
+    }
     if !finding.also.is_empty() {
         let also: Vec<String> = finding.also.iter().map(|text| format!("- {}", inert(text))).collect();
         body.push_str(&format!("<details><summary>Also said of this place</summary>\n\n{}\n\n</details>\n\n", also.join("\n")));
     }
     body.push_str(&format!("<sub>{}</sub>\n", facts(finding)));
     body
+}
+
+/// The steps of a trace as a numbered list.
+fn path_of_data(finding: &Finding) -> String {
+    let step = |(number, step): (usize, &TraceStep)| format!("{number}. line {}: {}", step.line, inert(&step.note));
+    (1..).zip(&finding.trace).map(step).collect::<Vec<_>>().join("\n")
 }
 
 /// `blast: … · reversible · confidence: … · justification: …`; an unclear reversibility is left out (PR-92).
@@ -134,17 +153,57 @@ fn fix_left_out(finding: &Finding) -> Option<&str> {
     notes.find(FIX_LEFT_OUT).map(|at| &notes[at..])
 }
 
-/// A suggestion block replaces exactly the anchored lines, so it is offered only when the fix does too.
+/// A suggestion block replaces exactly the anchored lines; what touches others is shown as text.
 fn suggestion(finding: &Finding, dialect: Dialect) -> Option<String> {
-    let fix = finding.fix.as_ref()?;
-    let same = finding.side == Side::New && (fix.line_start, fix.line_end) == (finding.line_start, finding.line_end);
-    same.then(|| match dialect {
-        Dialect::GitHub => fenced("suggestion", &fix.replacement),
+    let fix = finding.fix.as_ref().filter(|_| finding.side == Side::New)?;
+    let is_anchored = (fix.line_start, fix.line_end) == (finding.line_start, finding.line_end);
+    let shown = match dialect {
+        Dialect::GitHub if is_anchored && fix.insertions.is_empty() => suggestion_block("suggestion", &fix.replacement),
         // The comment stands on the last line, so the range reaches up from there.
-        Dialect::GitLab => fenced(&format!("suggestion:-{}+0", finding.line_end - finding.line_start), &fix.replacement),
-        Dialect::Plain => {
-            let language = finding.file.extension().filter(|ext| ext.bytes().all(|byte| byte.is_ascii_alphanumeric()));
-            format!("**Suggested**:\n\n{}", fenced(language.unwrap_or(""), &fix.replacement))
+        Dialect::GitLab if is_anchored && fix.insertions.is_empty() => {
+            suggestion_block(&format!("suggestion:-{}+0", finding.line_end - finding.line_start), &fix.replacement)
         }
+        Dialect::GitHub | Dialect::GitLab | Dialect::Plain => shown_fix(finding, fix),
+    };
+    Some(match fix.kind {
+        FixKind::Safe => shown,
+        FixKind::Offered => format!("{shown}\n\nThis is one way to fix it. Check that it is the one you want."),
     })
+}
+
+/// A block without any line deletes; one with an empty line leaves that.
+fn suggestion_block(info: &str, replacement: &str) -> String {
+    if replacement.is_empty() { format!("```{info}\n```") } else { fenced(info, replacement) }
+}
+
+/// A fix as code with its places.
+fn shown_fix(finding: &Finding, fix: &Fix) -> String {
+    let language = finding.file.extension().filter(|ext| ext.bytes().all(|byte| byte.is_ascii_alphanumeric())).unwrap_or("");
+    let is_anchored = (fix.line_start, fix.line_end) == (finding.line_start, finding.line_end);
+    let lines = match (fix.line_start, fix.line_end) {
+        (first, last) if first == last => format!("line {first}"),
+        (first, last) => format!("lines {first} to {last}"),
+    };
+    let main = match fix.replacement.as_str() {
+        "" => format!("**Suggested**: delete {lines}."),
+        text if is_anchored && fix.insertions.is_empty() => format!("**Suggested**:\n\n{}", fenced(language, text)),
+        text => format!("**Suggested** for {lines}:\n\n{}", fenced(language, text)),
+    };
+    let added =
+        fix.insertions.iter().map(|added| format!("Add before line {}:\n\n{}", added.line, fenced(language, &added.text)));
+    std::iter::once(main).chain(added).collect::<Vec<_>>().join("\n\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::remedy::suggestion::parse_suggestion;
+
+    /// What is read back from a block is what was meant, also where that is nothing.
+    #[test]
+    fn a_block_says_what_stands_there_afterwards() {
+        let lines = |replacement: &str| parse_suggestion(&suggestion_block("suggestion", replacement)).unwrap().lines;
+        assert_eq!(lines(""), Vec::<String>::new());
+        assert_eq!(lines("a\n\nb"), ["a", "", "b"]);
+    }
 }

@@ -48,6 +48,9 @@ pub enum Mark {
         head: Sha,
         #[serde(default, skip_serializing_if = "About::is_empty")]
         about: About,
+        /// The finding itself, packed, so that it is known where the summary and the ledger are not.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        finding: Option<String>,
     },
     /// An answer in a finding's thread.
     Answer { id: FindingId, says: Says, head: Sha },
@@ -197,7 +200,7 @@ mod tests {
     }
 
     fn mark() -> Mark {
-        Mark::Finding { key: "abc".into(), id: FindingId(3), head: "1234".into(), about: About::default() }
+        Mark::Finding { key: "abc".into(), id: FindingId(3), head: "1234".into(), about: About::default(), finding: None }
     }
 
     /// Issue 5, build 6: bound to pull request, head and finding key, with a MAC.
@@ -214,7 +217,8 @@ mod tests {
     #[test]
     fn an_edited_mark_is_broken() {
         let line = seal(&mark(), CASE, &key());
-        let other = Mark::Finding { key: "abc".into(), id: FindingId(3), head: "9999".into(), about: About::default() };
+        let other =
+            Mark::Finding { key: "abc".into(), id: FindingId(3), head: "9999".into(), about: About::default(), finding: None };
         let (_, proof) = line.split_once('.').unwrap();
         let (forged, _) = seal(&other, CASE, &MarkerKey::from_secret("mine"))
             .split_once('.')

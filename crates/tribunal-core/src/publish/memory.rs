@@ -2,6 +2,7 @@
 //! a lost disk (CF-8). Compressed, hidden, and proved by the hash in the sticky's sealed mark.
 
 use super::outgoing::{HiddenLine, masked_texts};
+use crate::combine::finding::Finding;
 use crate::combine::identity::IdBook;
 use crate::findings::key::sha256_hex;
 use crate::ids::{FindingId, FindingKey};
@@ -9,6 +10,7 @@ use crate::report::document::Document;
 use crate::report::history::PastReview;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -44,6 +46,25 @@ impl Memory {
         IdBook::from_names(self.names.clone())
     }
 
+    /// The hidden line, with the words of its findings shortened as far as the room asks for. What identifies a finding stays.
+    pub fn pack_within(self, room: usize) -> Option<Packed> {
+        let whole = self.pack(room);
+        whole.or_else(|| LENGTHS.iter().find_map(|length| self.clone().shortened(*length).pack(room)))
+    }
+
+    fn shortened(mut self, length: Length) -> Self {
+        for finding in &mut self.document.findings {
+            *finding = essential(finding, length);
+        }
+        for check in &mut self.document.checked_and_clean {
+            check.evidence.clear();
+        }
+        self.document.prior_verifications.clear();
+        self.document.references.clear();
+        self.document.receipt.coverage.accounts.clear();
+        self
+    }
+
     /// Leaves out what no later review reads.
     pub fn of(document: &Document, names: BTreeMap<FindingKey, FindingId>) -> Self {
         let mut kept = document.clone();
@@ -56,7 +77,9 @@ impl Memory {
         kept.history.clear();
         for finding in &mut kept.findings {
             finding.also.clear();
+            finding.places.iter_mut().for_each(|place| place.fix = None);
             finding.details = None;
+            finding.trace.clear();
         }
         let (iteration, history) = (document.iteration, document.history.clone());
         Memory { iteration, history, document: kept, names, unplaced: BTreeSet::new() }
@@ -65,8 +88,7 @@ impl Memory {
     /// The hidden line and its hash; nothing when it would not fit.
     pub fn pack(&self, room: usize) -> Option<Packed> {
         // Whoever unpacks it reads it, so it is filtered as what is shown.
-        let json = serde_json::to_vec(&masked_texts(self)).ok()?;
-        let line = format!("{OPENING}{}{CLOSING}", STANDARD_NO_PAD.encode(miniz_oxide::deflate::compress_to_vec(&json, 8)));
+        let line = format!("{OPENING}{}{CLOSING}", packed(&masked_texts(self))?);
         (line.len() <= room).then(|| Packed { hash: sha256_hex(line.as_bytes()), line: HiddenLine::new(line) })
     }
 
@@ -74,9 +96,53 @@ impl Memory {
     pub fn unpack(body: &str, hash: &str) -> Option<Memory> {
         let line = body.lines().map(str::trim).find(|line| line.starts_with(OPENING) && sha256_hex(line.as_bytes()) == hash)?;
         let text = line.strip_prefix(OPENING)?.strip_suffix(CLOSING)?;
-        let bytes = STANDARD_NO_PAD.decode(text).ok()?;
-        let json = miniz_oxide::inflate::decompress_to_vec_with_limit(&bytes, MAX_UNPACKED).ok()?;
-        serde_json::from_slice(&json).ok()
+        unpacked(text)
+    }
+}
+
+fn packed<T: Serialize>(value: &T) -> Option<String> {
+    let json = serde_json::to_vec(value).ok()?;
+    Some(STANDARD_NO_PAD.encode(miniz_oxide::deflate::compress_to_vec(&json, 8)))
+}
+
+fn unpacked<T: DeserializeOwned>(text: &str) -> Option<T> {
+    let bytes = STANDARD_NO_PAD.decode(text).ok()?;
+    let json = miniz_oxide::inflate::decompress_to_vec_with_limit(&bytes, MAX_UNPACKED).ok()?;
+    serde_json::from_slice(&json).ok()
+}
+
+/// A finding for the mark of its own comment. A comment shows its words, so the mark has them shortened.
+pub fn pack_finding(finding: &Finding) -> Option<String> {
+    packed(&masked_texts(&essential(finding, LENGTHS[0])))
+}
+
+pub fn unpack_finding(text: &str) -> Option<Finding> {
+    unpacked(text)
+}
+
+/// How many characters are kept of the texts of a finding.
+#[derive(Debug, Clone, Copy)]
+struct Length {
+    words: usize,
+    evidence: usize,
+}
+
+const LENGTHS: [Length; 3] =
+    [Length { words: 300, evidence: 2_000 }, Length { words: 80, evidence: 300 }, Length { words: 20, evidence: 80 }];
+
+/// What a later review needs of an open finding.
+fn essential(finding: &Finding, length: Length) -> Finding {
+    let cut = |text: &str, most: usize| text.chars().take(most).collect::<String>();
+    Finding {
+        failure_mode: cut(&finding.failure_mode, length.words),
+        mitigation: cut(&finding.mitigation, length.words),
+        evidence: cut(&finding.evidence, length.evidence),
+        details: None,
+        notes: None,
+        also: Vec::new(),
+        related: Vec::new(),
+        fix: None,
+        ..finding.clone()
     }
 }
 

@@ -63,7 +63,15 @@ fn diagnostic(finding: &Finding) -> Value {
         "code": { "value": finding.slug },
         "source": source(),
     });
-    if let Some(fix) = &finding.fix {
+    if !finding.repeats.is_empty() {
+        let related = finding.repeats.iter().map(|place| {
+            json!({ "message": "The same rule matches here.",
+                    "location": { "path": finding.file.as_str(), "range": { "start": { "line": place.line_start }, "end": { "line": place.line_end } } } })
+        });
+        value["related_locations"] = related.collect();
+    }
+    // Each suggestion of the format stands alone, so a fix in several places is none.
+    if let Some(fix) = finding.fix.as_ref().filter(|fix| fix.insertions.is_empty()) {
         value["suggestions"] = json!([{
             "range": { "start": { "line": fix.line_start }, "end": { "line": fix.line_end } },
             "text": fix.replacement,

@@ -11,7 +11,7 @@ use super::doubles::{Sorted, empty_reviews, one_of_each};
 use super::drafts::Drafts;
 use super::inline::{Dialect, inline_body};
 use super::marker::{Mark, MarkerKey, ReadMark, Seal, read, seal};
-use super::memory::Memory;
+use super::memory::{Memory, pack_finding};
 use super::outgoing::Outgoing;
 use super::status::{check_run, stands, status};
 use super::sticky::{Links, is_intact, sticky_for, sticky_text, was_sticky};
@@ -352,7 +352,7 @@ fn missing_comments(
         }
         keys.push(finding.key.clone());
         let (key, head) = (finding.key.clone(), desired.document.head.clone());
-        let mark = Mark::Finding { key, id: finding.id, head, about: About::of(finding) };
+        let mark = Mark::Finding { key, id: finding.id, head, about: About::of(finding), finding: pack_finding(finding) };
         let can_range = desired.capabilities.can(Capability::MultiLine);
         findings.push(finding.id);
         comments.push(NewComment {

@@ -1,8 +1,9 @@
 //! SARIF 2.1.0, for code scanning and editors.
 
-use crate::combine::finding::Finding;
+use crate::combine::finding::{Finding, FurtherPlace};
 use crate::combine::verdict::Outcome;
 use crate::findings::anchor::Side;
+use crate::findings::report::{Fix, TraceStep};
 use crate::findings::scale::Priority;
 use crate::report::document::Document;
 use serde_json::{Value, json};
@@ -83,20 +84,62 @@ fn result(finding: &Finding, indices: &BTreeMap<&str, usize>) -> Value {
             "tribunal/blast": finding.blast.word(), "tribunal/agreement": finding.agreement,
         },
     });
+    if !finding.trace.is_empty() {
+        value["codeFlows"] = json!([{ "threadFlows": [{ "locations": finding.trace.iter().map(|step| flow_location(step, &uri)).collect::<Vec<_>>() }] }]);
+    }
+    if !finding.repeats.is_empty() {
+        value["relatedLocations"] =
+            finding.repeats.iter().enumerate().map(|(n, place)| further_location(finding, n, place)).collect();
+    }
     if let Some(fix) = finding.fix.as_ref().filter(|_| finding.side == Side::New) {
+        let description = if finding.mitigation.is_empty() { &finding.failure_mode } else { &finding.mitigation };
         value["fixes"] = json!([{
-            "description": { "text": if finding.mitigation.is_empty() { &finding.failure_mode } else { &finding.mitigation } },
-            "artifactChanges": [{
-                "artifactLocation": { "uri": uri, "uriBaseId": "%SRCROOT%" },
-                "replacements": [{
-                    // Whole lines: from the first column of the first to the first column after the last.
-                    "deletedRegion": { "startLine": fix.line_start, "startColumn": 1, "endLine": fix.line_end + 1, "endColumn": 1 },
-                    "insertedContent": { "text": format!("{}\n", fix.replacement) },
-                }],
-            }],
+            "description": { "text": description },
+            "artifactChanges": [{ "artifactLocation": { "uri": uri, "uriBaseId": "%SRCROOT%" }, "replacements": replacements(fix) }],
         }]);
+        if !fix.kind.is_safe() {
+            value["fixes"][0]["properties"] = json!({ "tribunal/kind": fix.kind });
+        }
     }
     value
+}
+
+/// One step of a trace.
+fn flow_location(step: &TraceStep, uri: &str) -> Value {
+    json!({ "location": {
+        "message": { "text": step.note },
+        "physicalLocation": {
+            "artifactLocation": { "uri": uri, "uriBaseId": "%SRCROOT%" },
+            "region": { "startLine": step.line },
+        },
+    } })
+}
+
+fn further_location(finding: &Finding, number: usize, place: &FurtherPlace) -> Value {
+    let mut location = json!({
+        "id": number + 1,
+        "message": { "text": "The same rule matches here." },
+        "physicalLocation": { "artifactLocation": { "uri": uri(finding.file.as_str()), "uriBaseId": "%SRCROOT%" } },
+    });
+    if finding.side == Side::New {
+        location["physicalLocation"]["region"] =
+            json!({ "startLine": place.line_start, "endLine": place.line_end, "snippet": { "text": place.evidence } });
+    }
+    location
+}
+
+/// Whole lines: from the first column of the first to the first column after the last. An insertion deletes nothing.
+fn replacements(fix: &Fix) -> Vec<Value> {
+    let text = |text: &str| if text.is_empty() { String::new() } else { format!("{text}\n") };
+    let region = |first: u32, after: u32| json!({ "startLine": first, "startColumn": 1, "endLine": after, "endColumn": 1 });
+    let replaced = json!({
+        "deletedRegion": region(fix.line_start, fix.line_end + 1),
+        "insertedContent": { "text": text(&fix.replacement) },
+    });
+    let inserted = fix.insertions.iter().map(
+        |added| json!({ "deletedRegion": region(added.line, added.line), "insertedContent": { "text": text(&added.text) } }),
+    );
+    std::iter::once(replaced).chain(inserted).collect()
 }
 
 /// A path as a relative URI: everything outside the unreserved set and `/` is percent-encoded.

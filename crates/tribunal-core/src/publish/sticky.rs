@@ -5,12 +5,13 @@ use super::marker::{Mark, note};
 use super::memory::Memory;
 use super::outgoing::{HiddenLine, Outgoing, filtered};
 use crate::combine::finding::Finding;
-use crate::combine::verdict::Verdict;
+use crate::combine::severity::is_posted_inline;
 use crate::findings::key::sha256_hex;
 use crate::findings::scale::Priority;
 use crate::ids::{FindingId, FindingKey};
 use crate::library::hint::Hint;
 use crate::report::document::Document;
+use crate::report::receipt::LookedBy;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What the pull request adds to a review: where its findings stand.
@@ -49,10 +50,13 @@ pub fn sticky_for(
     let head = header.iter().map(|line| &**line).collect::<Vec<_>>().join("\n");
     // A mark with two hashes is as long as any mark gets.
     let room = limit.saturating_sub(mark(Some("0".repeat(64)), "0".repeat(64)).len() + head.len() + 10);
-    let text = fitted(document, links, room);
-    let hash = text_hash(&format!("{head}\n\n{text}"));
+    // What the next review needs comes first, up to two thirds of the room: what is not in the text is in the report, and what is
+    // not in the memory is lost on another machine.
     let memory = Memory { unplaced: links.unplaced.clone(), ..Memory::of(document, names.clone()) };
-    let tail = match memory.pack(room.saturating_sub(text.len())) {
+    let packed = memory.pack_within(room / 3 * 2);
+    let text = fitted(document, links, room.saturating_sub(packed.as_ref().map_or(0, |packed| packed.line.len() + 1)));
+    let hash = text_hash(&format!("{head}\n\n{text}"));
+    let tail = match packed {
         Some(packed) => vec![packed.line, mark(Some(packed.hash), hash)],
         None => vec![mark(None, hash)],
     };
@@ -152,6 +156,7 @@ fn parts(document: &Document, links: &Links, listed: usize) -> Vec<Part> {
     if inline > 0 {
         parts.push(Part::must(format!("📍 **Inline comments**: {inline} on the lines they speak of, under *Files changed*")));
     }
+    parts.extend(beyond_caps(document, &open).map(Part::must));
     parts.extend(written_out(&open, links).map(|text| Part::spare(1, text)));
     parts.extend(dismissed(document).map(Part::must));
     parts.extend(adjustments(document).map(Part::must));
@@ -160,7 +165,10 @@ fn parts(document: &Document, links: &Links, listed: usize) -> Vec<Part> {
     parts.extend(spec_gaps(document).map(|text| Part::spare(1, text)));
     parts.extend(references(document).map(|text| Part::spare(2, text)));
     parts.extend(not_read(document).map(Part::must));
-    let clean_title = format!("✅ Checked & clean ({})", document.checked_and_clean.len());
+    let clean_title = match document.receipt.looked_by() {
+        LookedBy::Agents => format!("✅ Checked & clean ({})", document.checked_and_clean.len()),
+        LookedBy::RulesAlone(_) => format!("🔎 Categories in which no rule matched ({})", document.checked_and_clean.len()),
+    };
     parts.push(Part::spare(4, folded(&clean_title, &clean(document))));
     parts.extend(not_kept(document).map(|text| Part::spare(5, text)));
     parts.extend(history(document).map(|text| Part::spare(5, text)));
@@ -223,6 +231,18 @@ fn open_list(document: &Document, open: &[&Finding], links: &Links, listed: usiz
         lines.push(format!("- … and {} more P3, in the JSON report", minor.len() - listed_p3));
     }
     Some(format!("## 📋 Currently open ({})\n\n{}", open.len(), lines.join("\n")))
+}
+
+/// Which findings would have an inline comment, if there were not so many of their priority.
+fn beyond_caps(document: &Document, open: &[&Finding]) -> Option<String> {
+    let beyond = |priority: Priority| {
+        let listed = open.iter().filter(|finding| finding.p_code == priority && !finding.inline);
+        let ids: Vec<String> = listed.map(|finding| finding.id.to_string()).collect();
+        let is_cut = !ids.is_empty() && is_posted_inline(priority, document.iteration);
+        is_cut.then(|| format!("{} {priority} ({})", ids.len(), ids.join(", ")))
+    };
+    let counted: Vec<String> = [Priority::P1, Priority::P2].into_iter().filter_map(beyond).collect();
+    (!counted.is_empty()).then(|| format!("📃 **Listed only**, beyond the limit of inline comments: {}", counted.join(", ")))
 }
 
 /// Findings that found no line, in full: demoted, never lost.
@@ -304,7 +324,6 @@ fn adjustments(document: &Document) -> Option<String> {
 }
 
 fn iteration(document: &Document) -> Option<String> {
-    let since = document.last_sha.as_ref()?;
     let rows: Vec<String> = document
         .prior_verifications
         .iter()
@@ -314,7 +333,10 @@ fn iteration(document: &Document) -> Option<String> {
             format!("| {name} | {} |", inert(&prior.display()))
         })
         .collect();
-    let heading = format!("## 🔄 Last iteration changes (`{}..{}`)", since.short(), document.head.short());
+    let heading = match &document.last_sha {
+        Some(since) => format!("## 🔄 Last iteration changes (`{}..{}`)", since.short(), document.head.short()),
+        None => "## 🔄 Earlier findings".to_owned(),
+    };
     (!rows.is_empty()).then(|| format!("{heading}\n\n| Prior | Status |\n| --- | --- |\n{}", rows.join("\n")))
 }
 
@@ -453,7 +475,7 @@ fn footer(document: &Document) -> String {
     text.push_str(&format!(
         " · outcome `{}` · verdict `{}` · run `{}`</sub>",
         document.outcome.word(),
-        Verdict::words(document.verdict),
+        receipt.verdict_words(),
         receipt.run
     ));
     text

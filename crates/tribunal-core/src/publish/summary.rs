@@ -4,7 +4,7 @@ use crate::combine::finding::Finding;
 use crate::combine::verdict::Tier;
 use crate::findings::scale::Priority;
 use crate::report::document::{Document, SeatFailure};
-use crate::report::receipt::Coverage;
+use crate::report::receipt::{Coverage, LookedBy};
 
 /// What is missing from a review, if anything, and what was left out because the base says so.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,9 +50,9 @@ fn exempt(coverage: &Coverage) -> Option<String> {
     (total > 0).then(|| format!("{total} exempt ({})", listed.join(", ")))
 }
 
-pub fn status_wording(partial: &Partial, tier: Tier) -> String {
+pub fn status_wording(partial: &Partial, tier: Tier, looked_by: LookedBy) -> String {
     match (&partial.words, tier) {
-        (None, _) => tier.wording().to_owned(),
+        (None, _) => tier_wording(tier, looked_by).to_owned(),
         (Some(words), Tier::NotReviewed) => format!("{} — {words}", tier.wording()),
         // Half a review approves nothing.
         (Some(words), Tier::Approved | Tier::ApprovedWithNotes) => format!("⚠️ Partial — {words} · no verdict"),
@@ -60,7 +60,34 @@ pub fn status_wording(partial: &Partial, tier: Tier) -> String {
     }
 }
 
-pub fn summary_line(partial: &Partial, tier: Tier, findings: &[Finding], gaps: usize, clean: usize) -> String {
+/// Rules find what they know and approve nothing, so the words of PR-80 that approve are those of agents.
+fn tier_wording(tier: Tier, looked_by: LookedBy) -> &'static str {
+    match (tier, looked_by) {
+        (Tier::Approved, LookedBy::RulesAlone(_)) => "no rule matched",
+        (Tier::ApprovedWithNotes, LookedBy::RulesAlone(_)) => "nothing at P0 or P1 is open",
+        (tier, LookedBy::RulesAlone(_) | LookedBy::Agents) => tier.wording(),
+    }
+}
+
+/// How much was looked at: categories that reviewers found clean, or the files that rules have checked.
+fn scope(clean: usize, looked_by: LookedBy) -> Option<String> {
+    let counted = |count: u32, noun: &str| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
+    match looked_by {
+        LookedBy::Agents => (clean > 0).then(|| format!("✅ {clean} clean")),
+        LookedBy::RulesAlone(check) => {
+            check.map(|check| format!("{} over {}", counted(check.rules, "rule"), counted(check.files, "file")))
+        }
+    }
+}
+
+pub fn summary_line(
+    partial: &Partial,
+    tier: Tier,
+    findings: &[Finding],
+    gaps: usize,
+    clean: usize,
+    looked_by: LookedBy,
+) -> String {
     let dismissed = findings.iter().filter(|finding| !finding.counts()).count();
     let total = findings.len() - dismissed + gaps;
     let buckets: Vec<String> = Priority::ALL
@@ -73,16 +100,16 @@ pub fn summary_line(partial: &Partial, tier: Tier, findings: &[Finding], gaps: u
             (count > 0).then(|| format!("{priority}×{count}"))
         })
         .collect();
-    let mut line =
-        format!("**Review: {}** · {total} finding{}", status_wording(partial, tier), if total == 1 { "" } else { "s" });
+    let status = status_wording(partial, tier, looked_by);
+    let mut line = format!("**Review: {status}** · {total} finding{}", if total == 1 { "" } else { "s" });
     if !buckets.is_empty() {
         line.push_str(&format!(" ({})", buckets.join(", ")));
     }
     if dismissed > 0 {
         line.push_str(&format!(" · {dismissed} dismissed"));
     }
-    if clean > 0 {
-        line.push_str(&format!(" · ✅ {clean} clean"));
+    if let Some(scope) = scope(clean, looked_by) {
+        line.push_str(&format!(" · {scope}"));
     }
     if let Some(exempt) = &partial.exempt {
         line.push_str(&format!(" · {exempt}"));
@@ -104,7 +131,7 @@ mod tests {
     use crate::diff::change::FileStatus;
     use crate::plan::files::{NotReviewed, SkipReason};
     use crate::plan::panel::Seat;
-    use crate::report::receipt::{FileAccount, FileEnd};
+    use crate::report::receipt::{FileAccount, FileEnd, RulesCheck};
 
     fn failure(role: &str) -> SeatFailure {
         SeatFailure { seat: Seat { role: role.into(), agent: "x".into(), sample: 0 }, reason: "r".into() }
@@ -113,8 +140,22 @@ mod tests {
     /// PR-82: zero buckets are left out.
     #[test]
     fn a_clean_review_counts_what_was_clean() {
-        let line = summary_line(&Partial::new(&[], 3, &Coverage::default()), Tier::Approved, &[], 0, 11);
+        let line = summary_line(&Partial::new(&[], 3, &Coverage::default()), Tier::Approved, &[], 0, 11, LookedBy::Agents);
         assert_eq!(line, "**Review: ✅ Approved** · 0 findings · ✅ 11 clean");
+    }
+
+    /// Issue 18, section 0 point 5: rules alone approve nothing, and the line says what they checked.
+    #[test]
+    fn rules_alone_approve_nothing() {
+        let whole = Partial::new(&[], 3, &Coverage::default());
+        let rules = |check| LookedBy::RulesAlone(check);
+        let check = RulesCheck { rules: 254, files: 14 };
+        let line = |tier, check| summary_line(&whole, tier, &[], 0, 12, rules(check));
+        assert_eq!(line(Tier::Approved, Some(check)), "**Review: no rule matched** · 0 findings · 254 rules over 14 files");
+        let one = RulesCheck { rules: 1, files: 1 };
+        assert_eq!(line(Tier::Approved, Some(one)), "**Review: no rule matched** · 0 findings · 1 rule over 1 file");
+        assert_eq!(line(Tier::ApprovedWithNotes, None), "**Review: nothing at P0 or P1 is open** · 0 findings");
+        assert!(line(Tier::Blocking, None).contains("🔴 Blocking issues found"));
     }
 
     /// PR-6, PR-46: a failed reviewer is named, and the number asked is the number asked.
@@ -122,24 +163,31 @@ mod tests {
     fn failures_stand_in_front() {
         let one = Partial::new(&[failure("security-reviewer")], 3, &Coverage::default());
         assert_eq!(
-            summary_line(&one, Tier::ReviewBeforeMerge, &[], 0, 0),
+            summary_line(&one, Tier::ReviewBeforeMerge, &[], 0, 0, LookedBy::Agents),
             "**Review: ⚠️ Partial — security-reviewer failed · ⚠️ Review before merge** · 0 findings"
         );
         let two = Partial::new(&[failure("security-reviewer"), failure("sdet")], 3, &Coverage::default());
-        assert!(status_wording(&two, Tier::Blocking).starts_with("⚠️ Partial — 2/3 reviewers failed: security-reviewer, sdet"));
+        assert!(
+            status_wording(&two, Tier::Blocking, LookedBy::Agents)
+                .starts_with("⚠️ Partial — 2/3 reviewers failed: security-reviewer, sdet")
+        );
     }
 
     /// PR-7, PR-46: when all fail there is no half of a review either.
     #[test]
     fn no_review_is_not_called_partial() {
         let all = Partial::new(&[failure("security-reviewer"), failure("sdet")], 2, &Coverage::default());
-        assert_eq!(status_wording(&all, Tier::NotReviewed), "❌ Not reviewed — 2/2 reviewers failed: security-reviewer, sdet");
+        assert_eq!(
+            status_wording(&all, Tier::NotReviewed, LookedBy::Agents),
+            "❌ Not reviewed — 2/2 reviewers failed: security-reviewer, sdet"
+        );
     }
 
     /// Design rule 1: a partial review never reads as approved.
     #[test]
     fn a_partial_review_is_never_approved() {
-        let wording = status_wording(&Partial::new(&[failure("sdet")], 3, &Coverage::default()), Tier::Approved);
+        let wording =
+            status_wording(&Partial::new(&[failure("sdet")], 3, &Coverage::default()), Tier::Approved, LookedBy::Agents);
         assert!(!wording.contains("Approved"), "{wording}");
     }
 
@@ -158,13 +206,14 @@ mod tests {
         let read = account("a.py", FileEnd::Reviewed);
         let exempt = [account("b.png", FileEnd::Skipped(SkipReason::Binary)), account("c.go", FileEnd::LinesOnly)];
         let coverage = Coverage::new([read.clone()].into_iter().chain(exempt.clone()).collect());
-        let line = summary_line(&Partial::new(&[], 3, &coverage), Tier::Approved, &[], 0, 2);
+        let line = summary_line(&Partial::new(&[], 3, &coverage), Tier::Approved, &[], 0, 2, LookedBy::Agents);
         assert_eq!(line, "**Review: ✅ Approved** · 0 findings · ✅ 2 clean · 2 exempt (1 binary, 1 generated, lines only)");
         let hole = account("d.js", FileEnd::NotReviewed(NotReviewed::Binary));
         let coverage = Coverage::new([read, hole].into_iter().collect());
-        let line = summary_line(&Partial::new(&[], 3, &coverage), Tier::Approved, &[], 0, 2);
+        let line = summary_line(&Partial::new(&[], 3, &coverage), Tier::Approved, &[], 0, 2, LookedBy::Agents);
         assert!(line.contains("⚠️ Partial — 1 file not read · no verdict") && !line.contains("Approved"), "{line}");
-        let line = summary_line(&Partial::new(&[], 3, &Coverage::new(exempt.into())), Tier::Approved, &[], 0, 0);
+        let line =
+            summary_line(&Partial::new(&[], 3, &Coverage::new(exempt.into())), Tier::Approved, &[], 0, 0, LookedBy::Agents);
         assert!(line.contains("no file read in full") && !line.contains("Approved"), "{line}");
     }
 }

@@ -1,22 +1,24 @@
 //! What a receiver reads, as a whole.
 
 use super::inline::{Dialect, inline_body, inline_comments};
+use super::marker::{Mark, MarkerKey, ReadMark, Seal, read, seal};
+use super::memory::Memory;
 use super::rdjson::rdjson;
 use super::sarif::sarif;
-use super::sticky::sticky;
-use crate::combine::finding::{Finding, SpecGap};
+use super::sticky::{Links, sticky, sticky_for};
+use crate::combine::finding::{Finding, FurtherPlace, SpecGap};
 use crate::combine::identity::IdBook;
 use crate::combine::prior::OpenFinding;
 use crate::diff::parse::parse_diff;
 use crate::findings::admit::{Gate, admit};
-use crate::findings::report::{CleanCheck, PriorStatus, Report, Verification};
-use crate::findings::scale::Blast;
+use crate::findings::report::{CleanCheck, PriorStatus, Report, TraceStep, Verification};
+use crate::findings::scale::{Blast, Priority};
 use crate::ids::{AgentName, FindingId, Sha};
 use crate::plan::files::summarise;
 use crate::plan::mode::LastReview;
 use crate::procedure::review::{ChangeRead, Input, LastKnown, Phase, Request, SeatAnswer, Spend, State, Target, step};
 use crate::report::document::Document;
-use crate::report::receipt::SeatState;
+use crate::report::receipt::{RulesDepth, SeatState};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub const DIFF: &str = "diff --git a/src/a.py b/src/a.py\n--- a/src/a.py\n+++ b/src/a.py\n@@ -1,2 +1,5 @@ def f():\n import os\n+os.system(cmd)\n+total = 0.1\n+retry()\n x = 1\n";
@@ -50,6 +52,9 @@ pub fn play(last: Option<LastKnown>, failing: Option<&str>, prior: Vec<PriorStat
         files: summarise(&change),
         has_repo: true,
         last,
+        loose: Vec::new(),
+        lost: None,
+        unverified: 0,
         ids: IdBook::default(),
         pull: None,
         dismissals: Vec::new(),
@@ -78,12 +83,14 @@ pub fn play(last: Option<LastKnown>, failing: Option<&str>, prior: Vec<PriorStat
             window: None,
             has_repo: true,
             spec: None,
+            directives: &[],
             author: crate::findings::admit::Author::Rules,
         };
         let answer = if failing == Some(seat.role.as_str()) {
             SeatAnswer::troubled(SeatState::Failed { reason: "it printed nothing".into() }, Spend::default())
         } else {
-            SeatAnswer { report: admit(report, &gate), ..SeatAnswer::troubled(SeatState::Ok, Spend::default()) }
+            let depths = [("src/a.py".into(), RulesDepth::Syntax)].into();
+            SeatAnswer { report: admit(report, &gate), depths, rules: 3, ..SeatAnswer::troubled(SeatState::Ok, Spend::default()) }
         };
         state = step(Some(state), Input::SeatFinished { seat, answer: Box::new(answer) }, 3).unwrap().state;
     }
@@ -103,10 +110,83 @@ fn the_sticky_comment_reads_like_this() {
     insta::assert_snapshot!(sticky(&first()));
 }
 
+/// PR-82, PR-85: the words that approve are those of a panel with an agent. Rules alone, which approve nothing, say what they checked.
+#[test]
+fn the_words_depend_on_who_has_looked() {
+    let clean = play(None, None, Vec::new(), serde_json::json!([]));
+    let text = sticky(&clean);
+    assert!(text.contains("**Review: no rule matched** · 0 findings · 9 rules over 1 file"), "{text}");
+    assert!(text.contains("verdict `none (rules only)`") && !text.replace("status=Approved", "").contains("Approved"), "{text}");
+    assert_eq!(super::status::status(&clean).description, "no rule matched · 0 findings · 9 rules over 1 file");
+    let mut by_agents = clean;
+    by_agents.receipt.seats[0].kind = "anthropic".into();
+    let text = sticky(&by_agents);
+    assert!(text.contains("<summary>✅ Checked & clean (3)</summary>") && text.contains("verdict `LGTM`"), "{text}");
+}
+
+/// CF-8: a summary keeps what the next review needs, however much was found.
+#[test]
+fn a_large_review_is_remembered() {
+    const CASE: &str = "pull:h/acme/shop#7";
+    let mut document = first();
+    let one = document.findings[0].clone();
+    let text = |n: u32, times: usize| crate::findings::key::sha256_hex(n.to_string().as_bytes()).repeat(times);
+    let numbered = |n: u32| Finding {
+        id: FindingId(n),
+        key: text(n, 1).as_str().into(),
+        failure_mode: text(n + 1_000, 6),
+        mitigation: text(n + 2_000, 6),
+        evidence: text(n + 3_000, 6),
+        ..one.clone()
+    };
+    document.findings = (1..=200).map(numbered).collect();
+    let key = MarkerKey::from_secret("a secret");
+    let body = sticky_for(&document, &BTreeMap::new(), &Links::default(), 65_536, |mark| seal(mark, CASE, &key));
+    assert!(body.len() <= 65_536);
+    let Some(ReadMark { mark: Mark::Sticky { memory: Some(hash), .. }, seal: Seal::Good }) = read(&body, CASE, &key) else {
+        panic!("{}", &body[body.len() - 1_000..])
+    };
+    assert_eq!(Memory::unpack(&body, &hash).unwrap().document.findings.len(), 200);
+    assert!(body.contains("Currently open (200)"));
+}
+
+/// Issue 18, section 0, point 2: what a cap keeps from its line is named.
+#[test]
+fn findings_beyond_the_inline_caps_are_named() {
+    let mut document = first();
+    assert!(!sticky(&document).contains("Listed only"));
+    (document.findings[1].p_code, document.findings[1].inline) = (Priority::P1, false);
+    let expected = format!("**Listed only**, beyond the limit of inline comments: 1 P1 ({})", document.findings[1].id);
+    assert!(sticky(&document).contains(&expected), "{}", &*sticky(&document));
+    // In a later round they are not posted anyway.
+    document.iteration = 3;
+    assert!(!sticky(&document).contains("Listed only"));
+}
+
 /// PR-91, PR-92, PR-93, PR-135: the body of an inline comment; foreign text is inert, the fix is a suggestion.
 #[test]
 fn an_inline_comment_reads_like_this() {
     insta::assert_snapshot!(inline_body(&first().findings[0], Dialect::GitHub, None));
+}
+
+/// Issue 18, section 1: the way of the data is folded in the comment and a code flow in SARIF.
+#[test]
+fn the_path_of_data_is_shown() {
+    let mut document = first();
+    document.findings.truncate(1);
+    let step = |line, note: &str| TraceStep { line, note: note.to_owned() };
+    document.findings[0].trace = vec![step(3, "untrusted: `<b>`"), step(9, "reaches `run`")];
+    let body = inline_body(&document.findings[0], Dialect::GitHub, None).to_string();
+    assert!(
+        body.contains(
+            "<details><summary>How the data gets there</summary>\n\n1. line 3: untrusted: `<b>`\n2. line 9: reaches `run`\n"
+        ),
+        "{body}"
+    );
+    let value: serde_json::Value = serde_json::from_str(&sarif(&document)).unwrap();
+    let locations = &value["runs"][0]["results"][0]["codeFlows"][0]["threadFlows"][0]["locations"];
+    assert_eq!(locations[1]["location"]["physicalLocation"]["region"]["startLine"], 9);
+    assert_eq!(locations[1]["location"]["message"]["text"], "reaches `run`");
 }
 
 /// PR-92: reversible, not reversible, or left out when unclear.
@@ -179,7 +259,7 @@ pub fn second(status: Verification) -> Document {
             proved: true,
             same_content: false,
         },
-        open: before.findings.iter().take(1).map(|finding| OpenFinding { finding: finding.clone() }).collect(),
+        open: before.findings.iter().take(1).cloned().map(OpenFinding::new).collect(),
         gaps: vec![gap],
         clean: vec![],
         iteration: 1,
@@ -218,6 +298,28 @@ fn sarif_carries_keys_fixes_and_failures() {
         "subprocess.run([cmd])\n"
     );
     assert_eq!(run["invocations"][0]["executionSuccessful"], false);
+}
+
+/// A folded finding names all its places, whatever it is written as.
+#[test]
+fn further_places_are_shown() {
+    let mut document = first();
+    let place = |line| FurtherPlace {
+        key: format!("k{line}").as_str().into(),
+        line_start: line,
+        line_end: line,
+        symbol: String::new(),
+        evidence: format!("code {line}"),
+    };
+    document.findings[0].repeats = vec![place(31), place(47)];
+    let value: serde_json::Value = serde_json::from_str(&sarif(&document)).unwrap();
+    let related = &value["runs"][0]["results"][0]["relatedLocations"];
+    assert_eq!(related[1]["physicalLocation"]["region"]["startLine"], 47);
+    assert_eq!(related[1]["physicalLocation"]["region"]["snippet"]["text"], "code 47");
+    let value: serde_json::Value = serde_json::from_str(&rdjson(&document)).unwrap();
+    assert_eq!(value["diagnostics"][0]["related_locations"][0]["location"]["range"]["start"]["line"], 31);
+    let body = inline_body(&document.findings[0], Dialect::GitHub, None).to_string();
+    assert!(body.contains("<summary>2 further places</summary>") && body.contains("the same in lines 31, 47"), "{body}");
 }
 
 #[test]

@@ -6,7 +6,9 @@
 
 use super::markdown::inert;
 use super::marker::{Disposition, Mark, MarkerKey, ReadMark, Says, Seal, read};
+use super::memory::unpack_finding;
 use crate::combine::finding::Finding;
+use crate::combine::prior::VerifiedBy;
 use crate::findings::report::Verification;
 use crate::ids::{FindingId, FindingKey, Sha};
 use crate::policy::publish::ResolveRule;
@@ -33,6 +35,8 @@ pub struct OwnThread<'a> {
     pub answers: Vec<OwnAnswer>,
     /// Somebody else has written in it.
     pub has_others: bool,
+    /// The finding as it was posted, packed.
+    packed: Option<String>,
 }
 
 /// Something of ours that says what became of a finding.
@@ -77,10 +81,23 @@ fn own_findings<'a>(thread: &'a Thread, me: &Account, case_id: &str, marker_key:
     let has_others = marks.iter().any(Option::is_none);
     let mut found: Vec<OwnThread<'a>> = Vec::new();
     for (comment, mark) in thread.comments.iter().zip(&marks) {
-        let Some(ReadMark { mark: Mark::Finding { key, id, head, .. }, seal }) = mark else { continue };
+        let Some(ReadMark { mark: Mark::Finding { key, id, head, finding: packed, .. }, seal }) = mark else { continue };
         let answers = answers_of(*id, thread, &marks);
         let (key, head, seal, said) = (key.clone(), head.clone(), *seal, answers.last().map(|answer| answer.says));
-        found.push(OwnThread { thread, comment, others_here: Vec::new(), key, id: *id, head, seal, said, answers, has_others });
+        let packed = packed.clone();
+        found.push(OwnThread {
+            thread,
+            comment,
+            others_here: Vec::new(),
+            key,
+            id: *id,
+            head,
+            seal,
+            said,
+            answers,
+            has_others,
+            packed,
+        });
     }
     let keys: Vec<FindingKey> = found.iter().map(|own| own.key.clone()).collect();
     for own in &mut found {
@@ -107,6 +124,21 @@ impl OwnThread<'_> {
     /// Is this its thread? The key decides; the name is asked when the key changed with the file's path, and only under a good seal.
     pub fn is_of(&self, finding: &Finding) -> bool {
         self.key == finding.key || (self.seal == Seal::Good && self.id == finding.id)
+    }
+
+    /// The finding as it was posted, if its mark proves it.
+    pub fn reported(&self) -> Option<Finding> {
+        let packed = self.packed.as_deref().filter(|_| self.seal == Seal::Good)?;
+        let finding = unpack_finding(packed)?;
+        Some(Finding { id: self.id, key: self.key.clone(), ..finding })
+    }
+
+    /// Did a review of ours say here that it is gone? A fixer's word is not a review, and an answer proves no more than the comment
+    /// that it answers.
+    pub fn is_closed_by_review(&self) -> bool {
+        let counts =
+            |answer: &&OwnAnswer| answer.by == AnswerSource::Review && (answer.seal, self.seal) != (Seal::Broken, Seal::Good);
+        self.answers.iter().rfind(counts).is_some_and(|answer| answer.says == Says::Fixed)
     }
 
     pub fn answer(&self, document: &Document, rule: ResolveRule) -> Answer {
@@ -149,7 +181,11 @@ impl OwnThread<'_> {
             (_, Some(Says::Fixed)) => Answer { says: None, resolve: resolve(true) },
             (Some(prior), _) => {
                 let which = if self.others_here.is_empty() { String::new() } else { format!("{}: ", self.id) };
-                let words = format!("Fixed in {}. {which}{}.", document.head, inert(prior.note.trim_end_matches('.')));
+                let what = match prior.by {
+                    VerifiedBy::Reviewer => "Fixed in",
+                    VerifiedBy::Comparison => "No longer part of the change in",
+                };
+                let words = format!("{what} {}. {which}{}.", document.head, inert(prior.note.trim_end_matches('.')));
                 Answer { says: Some((Says::Fixed, words)), resolve: resolve(true) }
             }
             // Not reported again, but nobody has verified that it is gone: a moved line is not a fixed behaviour (PR-11).

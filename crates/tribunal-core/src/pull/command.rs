@@ -58,7 +58,7 @@ fn command(line: &str, words: &str) -> Command {
         "allow" => {
             // A short name can be given to another commit on purpose.
             let sha = rest.trim().to_ascii_lowercase();
-            let is_full = matches!(sha.len(), 40 | 64) && sha.bytes().all(|byte| byte.is_ascii_hexdigit());
+            let is_full = Sha::new(&sha).is_full();
             if is_full { Command::Allow { sha: Sha(sha) } } else { unclear("name the commit with all of its digits, 40 or 64") }
         }
         "answer" => {

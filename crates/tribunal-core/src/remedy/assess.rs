@@ -4,8 +4,8 @@ use crate::feedback::fixable::Fixable;
 use crate::feedback::item::{Item, ItemId};
 use crate::findings::about::About;
 use crate::findings::admit::one_line;
-use crate::findings::anchor::fold;
 use crate::findings::plain::plain;
+use crate::findings::quote::Quote;
 use crate::ids::RepoPath;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -183,11 +183,10 @@ fn fault<'a>(assessment: &Assessment, item: &Item, texts: &dyn Fn(&RepoPath) -> 
         return Some("it declines without a reason");
     }
     let path = item.path.as_ref().filter(|_| decision.needs_evidence())?;
-    let evidence = fold(&assessment.evidence);
-    if evidence.chars().filter(|c| c.is_alphanumeric()).count() < MIN_EVIDENCE {
+    if assessment.evidence.chars().filter(|c| c.is_alphanumeric()).count() < MIN_EVIDENCE {
         return Some("it quotes nothing of the code");
     }
-    let stands = texts(path).is_some_and(|text| fold(text).contains(&evidence));
+    let stands = texts(path).is_some_and(|text| Quote::new(&assessment.evidence).stands_in(text));
     (!stands).then_some("what it quotes does not stand in the file")
 }
 

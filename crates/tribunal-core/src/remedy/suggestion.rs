@@ -11,9 +11,10 @@ pub struct Suggestion {
     pub lines: Vec<String>,
 }
 
-/// The one suggestion of an item. Several leave open which one is meant, so they are none.
+/// The one suggestion of an item. Several leave open which one is meant, so they are none; nor is one that our own finding only
+/// offers.
 pub fn suggestion(item: &Fixable) -> Option<Suggestion> {
-    parse_suggestion(&item.body)
+    item.about.fix.is_safe().then(|| parse_suggestion(&item.body)).flatten()
 }
 
 /// What a body suggests, whoever wrote it. Only [`suggestion`] leads to an edit.
@@ -65,12 +66,17 @@ pub fn splice(suggestion: &Suggestion, path: &RepoPath, lines: (u32, u32), text:
 #[cfg(test)]
 mod tests {
     use super::super::edits::apply;
+    use super::super::splice::edit;
     use super::*;
+    use crate::feedback::item::{Item, Voice};
+    use crate::feedback::samples::{fixable, item, person};
+    use crate::findings::about::About;
+    use crate::findings::report::FixKind;
 
     const TEXT: &str = "one\ntwo\ntwo\nfour\n";
 
     fn applied(body: &str, line: u32) -> Option<String> {
-        let edit = splice(&parse_suggestion(body)?, &"a".into(), (line, line), TEXT)?.edit(TEXT)?;
+        let edit = edit(&[splice(&parse_suggestion(body)?, &"a".into(), (line, line), TEXT)?], TEXT)?;
         apply(&[edit], |_| Some(TEXT.to_owned())).ok()?.remove(&RepoPath::from("a"))
     }
 
@@ -91,6 +97,17 @@ mod tests {
         assert_eq!(replaced("```suggestion\nx\n```"), Some((2, 3)));
         assert_eq!(replaced("```suggestion:-1+0\nx\n```"), Some((2, 3)));
         assert_eq!(replaced("```suggestion:-0+1\nx\n```"), Some((3, 4)));
+    }
+
+    /// What a finding of ours offers, a person applies.
+    #[test]
+    fn an_offered_change_is_not_made_unattended() {
+        let of_kind = |fix| {
+            let about = About { slug: Some("x".into()), fix, ..About::default() };
+            let item = item("thread:1", &person("tribunal"), Voice::Panel, "a", 1, "```suggestion\nx\n```");
+            suggestion(&fixable(&Item { about, ..item })).is_some()
+        };
+        assert!(of_kind(FixKind::Safe) && !of_kind(FixKind::Offered));
     }
 
     #[test]

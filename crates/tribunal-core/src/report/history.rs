@@ -7,8 +7,8 @@ use crate::publish::summary::plain;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// More than this many are not told.
-const KEPT: usize = 20;
+/// More than this many are not listed.
+pub const KEPT: usize = 20;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PastReview {

@@ -42,6 +42,9 @@ pub struct Receipt {
     pub prompts_hash: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub second_opinion: Option<SecondOpinionReceipt>,
+    /// What the built-in rules have checked. Absent where they have not looked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rules_check: Option<RulesCheck>,
     pub outcome: Outcome,
     pub verdict: Option<Verdict>,
     /// Milliseconds since 1970-01-01 UTC.
@@ -72,6 +75,43 @@ pub struct SeatReceipt {
     #[serde(default)]
     pub usage: Usage,
     pub cost: Cost,
+}
+
+impl SeatReceipt {
+    /// Rules and linters say the same thing whoever asks: they prove what they prove and no more (CF-27).
+    pub fn is_mechanical(&self) -> bool {
+        matches!(self.kind.as_str(), "rules" | "sarif")
+    }
+
+    fn has_answered(&self) -> bool {
+        self.state == SeatState::Ok && self.replaced_by.is_none()
+    }
+}
+
+/// How much the built-in rules have checked.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RulesCheck {
+    /// Rules that apply to one of the files or more.
+    pub rules: u32,
+    pub files: u32,
+}
+
+/// Who has looked at a change, as far as the words of its review depend on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LookedBy {
+    Agents,
+    /// No model and no person, so nothing is approved.
+    RulesAlone(Option<RulesCheck>),
+}
+
+impl LookedBy {
+    pub fn of(seats: &[SeatReceipt], check: Option<RulesCheck>) -> Self {
+        let mut answered = seats.iter().filter(|seat| seat.has_answered()).peekable();
+        match answered.peek().is_some() && answered.all(SeatReceipt::is_mechanical) {
+            true => LookedBy::RulesAlone(check),
+            false => LookedBy::Agents,
+        }
+    }
 }
 
 /// What became of the verification of findings.
@@ -381,6 +421,23 @@ impl Receipt {
     /// Did anybody answer? If not there was no review, whatever was planned (PR-7).
     pub fn is_of_a_review(&self) -> bool {
         self.seats.iter().any(|seat| seat.state == SeatState::Ok)
+    }
+
+    /// The seats that answered and whose answer counts.
+    pub fn answered(&self) -> impl Iterator<Item = &SeatReceipt> {
+        self.seats.iter().filter(|seat| seat.has_answered())
+    }
+
+    pub fn looked_by(&self) -> LookedBy {
+        LookedBy::of(&self.seats, self.rules_check)
+    }
+
+    /// The verdict in words. Rules alone give none, whatever a program reads in the field.
+    pub fn verdict_words(&self) -> &'static str {
+        match (self.verdict, self.looked_by()) {
+            (Some(Verdict::Lgtm), LookedBy::RulesAlone(_)) => "none (rules only)",
+            (verdict, LookedBy::RulesAlone(_) | LookedBy::Agents) => Verdict::words(verdict),
+        }
     }
 }
 

@@ -204,7 +204,13 @@ fn assess(world: &mut World, pass: &Pass) -> Input {
 fn about(world: &mut World) -> About {
     let slug = world.chance.pick(&[None, None, Some("stale-lease"), Some("unbounded-read")]);
     let nature = world.chance.pick(&[None, None, Some(Justification::Hygiene), Some(Justification::Reachable)]);
-    About { category: slug.map(|_| "lifecycle".to_owned()), slug: slug.map(str::to_owned), race: false, nature }
+    About {
+        category: slug.map(|_| "lifecycle".to_owned()),
+        slug: slug.map(str::to_owned),
+        race: false,
+        nature,
+        ..About::default()
+    }
 }
 
 fn check(world: &mut World, pass: &Pass) -> Input {

@@ -1,5 +1,6 @@
 use super::super::samples::{HEAD, Stage, bot, codex, person, rabbit, reply};
 use super::*;
+use crate::findings::report::FixKind;
 use crate::findings::scale::{Justification, Priority};
 use crate::ids::FindingId;
 
@@ -139,8 +140,9 @@ fn findings_of_the_panel_are_items() {
         slug: Some("stale-lease".into()),
         race: true,
         nature: Some(Justification::Reachable),
+        fix: FixKind::Offered,
     };
-    let finding = Mark::Finding { key: "abc".into(), id: FindingId(3), head: HEAD.into(), about: about.clone() };
+    let finding = Mark::Finding { key: "abc".into(), id: FindingId(3), head: HEAD.into(), about: about.clone(), finding: None };
     let answer = |says| Mark::Answer { id: FindingId(3), says, head: HEAD.into() };
     let first = stage.marked("**![P0](https://img.shields.io/badge/P0-red) leak**\n\n**Failure mode**: x", &finding);
     let item = only(&Stage::new().thread(&[(&me, &first)]));
@@ -289,7 +291,7 @@ fn words_without_the_right_stand_apart() {
     let mut stage = Stage::new();
     let finding = stage.marked(
         "**P1** This leaks.",
-        &Mark::Finding { key: "k".into(), id: FindingId(1), head: HEAD.into(), about: About::default() },
+        &Mark::Finding { key: "k".into(), id: FindingId(1), head: HEAD.into(), about: About::default(), finding: None },
     );
     let block = "Better:\n\n```suggestion\nevil()\n```";
     stage = stage

@@ -20,10 +20,7 @@ pub struct Replace {
 /// The block that makes these replacements, for a remark on line `first` of the text that they were written for, which is `line` of
 /// the text as it is now. Nothing where they do not fit: somebody else has to think then.
 pub fn suggestion(fix: &[Replace], first: u32, line: u32, before: &str, text: &str) -> Option<String> {
-    let (from, to) = (fix.iter().map(|one| one.from.line).min()?, fix.iter().map(|one| one.to.line).max()?);
-    // A region that ends before the first character of a line leaves that line alone.
-    let ends_above = fix.iter().all(|one| one.to.line < to || one.to.column == Some(1)) && to > from;
-    let to = if ends_above { to - 1 } else { to };
+    let (from, to) = span(fix)?;
     if !(from..=to).contains(&first) {
         return None;
     }
@@ -38,6 +35,22 @@ pub fn suggestion(fix: &[Replace], first: u32, line: u32, before: &str, text: &s
     let fence = "`".repeat(longest.max(2) + 1);
     let body = if new.is_empty() { String::new() } else { format!("{}\n", new.trim_end_matches(['\r', '\n'])) };
     Some(format!("{fence}suggestion:-{}+{}\n{body}{fence}", first - from, to - first))
+}
+
+/// The whole lines that these replacements change in the text they were written for: first, last, and what they become, without the
+/// last line's end.
+pub fn whole_lines(fix: &[Replace], text: &str) -> Option<(u32, u32, String)> {
+    let (from, to) = span(fix)?;
+    let new = replaced(fix, from, &lines(text, from, to)?)?;
+    Some((from, to, new.trim_end_matches(['\r', '\n']).to_owned()))
+}
+
+/// The first and the last line that these replacements change.
+fn span(fix: &[Replace]) -> Option<(u32, u32)> {
+    let (from, to) = (fix.iter().map(|one| one.from.line).min()?, fix.iter().map(|one| one.to.line).max()?);
+    // A region that ends before the first character of a line leaves that line alone.
+    let ends_above = fix.iter().all(|one| one.to.line < to || one.to.column == Some(1)) && to > from;
+    Some((from, if ends_above { to - 1 } else { to }))
 }
 
 fn lines(text: &str, from: u32, to: u32) -> Option<String> {

@@ -148,7 +148,7 @@ fn fixed(line: u32, fix: Vec<Replace>, now: &str) -> Option<String> {
     let item = &found.items[0];
     let block = suggestion::suggestion(&fixable(item))?;
     let splice = suggestion::splice(&block, item.path.as_ref()?, (item.line?, item.line?), now)?;
-    let edit = splice.edit(now)?;
+    let edit = crate::remedy::splice::edit(&[splice], now)?;
     crate::remedy::edits::apply(&[edit], |_| Some(now.to_owned())).ok()?.remove(item.path.as_ref()?)
 }
 

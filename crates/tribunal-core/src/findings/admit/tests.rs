@@ -1,6 +1,6 @@
 use super::*;
 use crate::diff::parse::parse_diff;
-use crate::findings::report::Verification;
+use crate::findings::report::{FixKind, Insertion, TraceStep, Verification};
 use crate::findings::role::built_in_roles;
 use crate::findings::window::Touched;
 
@@ -41,10 +41,32 @@ fn run_in(role: &str, claim: Claim, has_repo: bool, spec: Option<&str>, window: 
     let roles = built_in_roles().unwrap();
     let role = roles.iter().find(|candidate| candidate.name.as_str() == role).unwrap();
     let (change, agent, outlines) = (change(), AgentName::from("test"), BTreeMap::new());
-    let gate = Gate { role, agent: &agent, change: &change, outlines: &outlines, window, has_repo, spec, author: Author::Rules };
+    let gate = Gate {
+        role,
+        agent: &agent,
+        change: &change,
+        outlines: &outlines,
+        window,
+        has_repo,
+        spec,
+        directives: &[],
+        author: Author::Rules,
+    };
     let mut report = admit(Report { findings: vec![claim], ..Report::default() }, &gate);
     assert_eq!(report.findings.len() + report.dropped.len(), 1, "a claim is never lost");
     report.findings.pop().ok_or_else(|| report.dropped[0].reason)
+}
+
+/// Issue 18, section 1: the steps of a trace are short lines, and a key in one is masked as everywhere.
+#[test]
+fn a_trace_is_short_and_shows_no_key() {
+    let step = |line, note: &str| TraceStep { line, note: note.to_owned() };
+    let mut trace = vec![step(2, &format!("untrusted: `{AWS}`\nand more")), step(0, "nowhere")];
+    trace.extend((1..50).map(|line| step(line, "assigned to `x`")));
+    let shown = run("security-reviewer", Claim { trace, ..claim() }).unwrap().trace;
+    assert_eq!(shown.len(), MAX_TRACE_STEPS);
+    assert!(!shown[0].note.contains(AWS) && !shown[0].note.contains('\n'), "{}", shown[0].note);
+    assert!(shown.iter().all(|step| step.line > 0));
 }
 
 /// PR-47: a reviewer never emits another's category.
@@ -54,27 +76,100 @@ fn categories_of_other_roles_are_dropped() {
     assert!(run("security-reviewer", claim()).is_ok());
 }
 
-/// Issue 16, point 18: a flood of small claims does not wash a grave one away.
+/// A seat's whole report, with directives.
+fn run_all(role: &str, author: Author<'_>, directives: &[Directive], findings: Vec<Claim>) -> AdmittedReport {
+    let roles = built_in_roles().unwrap();
+    let role = roles.iter().find(|candidate| candidate.name.as_str() == role).unwrap();
+    let (change, agent, outlines) = (change(), AgentName::from("test"), BTreeMap::new());
+    let (agent, change, outlines, window, has_repo, spec) = (&agent, &change, &outlines, None, true, None);
+    let gate = Gate { role, agent, change, outlines, window, has_repo, spec, directives, author };
+    let count = findings.len();
+    let admitted = admit(Report { findings, ..Report::default() }, &gate);
+    assert_eq!(admitted.findings.len() + admitted.dropped.len(), count, "a claim is never lost");
+    admitted
+}
+
+fn flood(of: Claim, then: Claim) -> Vec<Claim> {
+    let mut claims = vec![of; cap::MAX_CLAIMS + 50];
+    claims.push(then);
+    claims
+}
+
+/// Issue 18, section 0, point 2: the claims that will weigh most are kept, whoever says their weight: the reviewer, the category, its
+/// cap, or the maintainers.
 #[test]
 fn the_heaviest_claims_are_kept_where_there_are_too_many() {
-    let roles = built_in_roles().unwrap();
-    let role = roles.iter().find(|role| role.name.as_str() == "security-reviewer").unwrap();
-    let (change, agent, outlines) = (change(), AgentName::from("test"), BTreeMap::new());
-    let gate = Gate {
-        role,
-        agent: &agent,
-        change: &change,
-        outlines: &outlines,
-        window: None,
-        has_repo: true,
-        spec: None,
-        author: Author::Rules,
+    let directives = crate::policy::context::parse_context("raise S4 to P0: money").unwrap().directives;
+    let light = Claim { severity: Some(Severity::Suggestion), ..claim() };
+    for (of, then) in [
+        (light.clone(), Claim { severity: Some(Severity::Blocker), ..claim() }),
+        // The category's own weight is heavier than what the others say.
+        (light.clone(), Claim { severity: None, ..claim() }),
+        // A blocker that is a guess is a question, and one without a reason is hygiene.
+        (Claim { severity: Some(Severity::Blocker), confidence: Confidence::Low, ..claim() }, light.clone()),
+        (Claim { severity: Some(Severity::Blocker), justification: None, ..claim() }, light.clone()),
+        (light.clone(), Claim { category: "S4".into(), ..light.clone() }),
+        // What is dropped anyway takes no place.
+        (Claim { category: "T1".into(), severity: Some(Severity::Blocker), ..claim() }, light.clone()),
+        (Claim { file: "b.py".into(), severity: Some(Severity::Blocker), ..claim() }, light.clone()),
+        (Claim { evidence: "return".into(), ..claim() }, light.clone()),
+    ] {
+        let last = then.clone();
+        let report = run_all("security-reviewer", Author::Rules, &directives, flood(of, then));
+        let kept = |claim: &Claim| {
+            report.findings.iter().any(|found| {
+                let severity = claim.severity.is_none_or(|severity| severity == found.severity);
+                (&found.category, found.confidence) == (&claim.category, claim.confidence) && severity && found.batch.is_none()
+            })
+        };
+        assert!(kept(&last), "{last:?}");
+        assert!(report.over_cap.is_empty(), "{:?}", report.over_cap);
+    }
+}
+
+/// Issue 18, section 0, point 2: a P0 or P1 that is not kept is counted, and makes the seat incomplete.
+#[test]
+fn grave_claims_over_the_cap_are_counted() {
+    let grave = |severity| Claim { severity: Some(severity), ..claim() };
+    let report = run_all("security-reviewer", Author::Linter, &[], flood(grave(Severity::Blocker), grave(Severity::Factual)));
+    assert_eq!(report.findings.len(), cap::MAX_CLAIMS);
+    assert_eq!(report.over_cap, BTreeMap::from([(Priority::P0, 50), (Priority::P1, 1)]));
+    assert!(report.dropped.iter().all(|dropped| dropped.reason == DropReason::TooMany));
+    let report =
+        run_all("security-reviewer", Author::Linter, &[], flood(grave(Severity::Suggestion), grave(Severity::Suggestion)));
+    assert_eq!((report.dropped.len(), report.over_cap), (51, BTreeMap::new()));
+}
+
+/// Issue 18, section 0, point 4: an agent's quote may be decorated and must say enough; a program's is as it copied it.
+#[test]
+fn agents_and_programs_quote_differently() {
+    let watch = Watch::new(std::iter::empty(), "heron-0123456789abcdef");
+    let outcome = |author, evidence: &str, file: &str| {
+        let claim = Claim { evidence: evidence.into(), file: file.into(), line_start: Some(2), ..claim() };
+        let mut report = run_all("security-reviewer", author, &[], vec![claim]);
+        report.findings.pop().map(|found| (found.path.0, found.anchor.line_start)).ok_or_else(|| report.dropped[0].reason)
     };
-    let mut findings = vec![Claim { severity: Some(Severity::Suggestion), ..claim() }; MAX_CLAIMS + 50];
-    findings.push(Claim { severity: Some(Severity::Blocker), ..claim() });
-    let report = admit(Report { findings, ..Report::default() }, &gate);
-    assert_eq!((report.findings.len(), report.dropped.len()), (MAX_CLAIMS, 51));
-    assert_eq!(report.findings[0].severity, Severity::Blocker);
+    let here = Ok(("a.py".to_owned(), 2));
+    for (evidence, file) in
+        [("+     2 os.system(cmd)", "b/a.py"), ("```\nos.system(cmd)\n```", "./a.py"), ("os.system(cmd)", "/tmp/x/a.py")]
+    {
+        assert_eq!(outcome(Author::Agent(&watch), evidence, file), here, "{evidence}");
+    }
+    assert_eq!(outcome(Author::Agent(&watch), "os.system(cm", "a.py"), Err(DropReason::EvidenceNotInDiff));
+    assert_eq!(outcome(Author::Agent(&watch), "import", "a.py"), Err(DropReason::NoEvidence));
+    assert_eq!(outcome(Author::Rules, "os.system(cm", "a.py"), here);
+    assert_eq!(outcome(Author::Rules, "+     2 os.system(cmd)", "a.py"), Err(DropReason::EvidenceNotInDiff));
+}
+
+/// A file that was not read is missing from the review under its own name, however the reviewer writes it.
+#[test]
+fn unread_files_are_known_by_their_paths() {
+    let roles = built_in_roles().unwrap();
+    let (change, agent, outlines) = (change(), AgentName::from("test"), BTreeMap::new());
+    let (agent, change, outlines, window, has_repo, spec) = (&agent, &change, &outlines, None, true, None);
+    let gate = Gate { role: &roles[0], agent, change, outlines, window, has_repo, spec, directives: &[], author: Author::Rules };
+    let unread = vec![Unread { path: "./a.py".into(), reason: "too long".into() }];
+    assert_eq!(admit(Report { unread, ..Report::default() }, &gate).unread[0].path.as_str(), "a.py");
 }
 
 /// PR-57: what cannot be said in one line is no finding; what is too long is folded.
@@ -168,6 +263,7 @@ fn findings_outside_the_window_are_dropped() {
         window: Some(&window),
         has_repo: true,
         spec: None,
+        directives: &[],
         author: Author::Rules,
     };
     let report = Report {
@@ -213,7 +309,14 @@ fn hostile(text: &str, evidence: &str) -> Report {
         mitigation_out_of_scope: false,
         reversible: None,
         rule: Some(text.into()),
-        fix: Some(Fix { line_start: 2, line_end: 2, replacement: text.into() }),
+        fix: Some(Fix {
+            line_start: 2,
+            line_end: 2,
+            replacement: text.into(),
+            kind: FixKind::Safe,
+            insertions: vec![Insertion { line: 1, text: text.into() }],
+        }),
+        trace: vec![TraceStep { line: 2, note: text.into() }],
     };
     Report {
         findings: vec![claim],
@@ -238,7 +341,8 @@ fn no_key_passes_the_gate() {
     let watch = Watch::new(std::iter::empty(), "heron-0123456789abcdef");
     for author in [Author::Rules, Author::Linter, Author::Agent(&watch)] {
         let (window, has_repo, spec) = (None, true, None);
-        let gate = Gate { role, agent: &agent, change: &change, outlines: &outlines, window, has_repo, spec, author };
+        let gate =
+            Gate { role, agent: &agent, change: &change, outlines: &outlines, window, has_repo, spec, directives: &[], author };
         let report = admit(hostile(&format!("the key is {AWS}"), &line), &gate);
         assert_eq!(report.findings.len(), 1, "{author:?}: {:?}", report.dropped);
         let stored = serde_json::to_string(&report).unwrap();
@@ -255,9 +359,11 @@ fn a_masked_quote_finds_its_line() {
     let diff = format!("--- a/a.py\n+++ b/a.py\n@@ -0,0 +1,3 @@\n+x = 1\n+key = \"{AWS}\"\n+key = \"AKIAQ3WZ7T5RY2KXAAAA\"\n");
     let file = &parse_diff(diff.as_bytes()).unwrap().files[0];
     use crate::findings::anchor::anchor;
-    let raw = anchor(file, &format!("key = \"{AWS}\""), None).unwrap();
+    let raw = anchor(file, Quoting::Copied, &format!("key = \"{AWS}\""), None).unwrap();
     let (quote, keys) = AnchorIndex::new(file).masked_quote(&raw, Suspicion::Usual);
     assert!(!quote.contains(AWS) && keys.contains(&AWS.to_owned()), "{quote}");
-    assert_eq!(anchor(file, &quote, None).map(|found| found.line_start), Ok(2));
-    assert!(anchor(file, &quote.replace("20 masked", "21 masked"), None).is_err());
+    for quoting in [Quoting::Copied, Quoting::Written] {
+        assert_eq!(anchor(file, quoting, &quote, None).map(|found| found.line_start), Ok(2));
+        assert!(anchor(file, quoting, &quote.replace("20 masked", "21 masked"), None).is_err());
+    }
 }

@@ -162,6 +162,8 @@ fn a_repository_only_lowers_a_limit() {
 fn sample(pattern: &str, canary: &str) -> Option<String> {
     Some(match pattern {
         "agents.*.command" => format!("agents.x = {{ kind = 'command', command = ['{canary}'] }}"),
+        "agents.*.args" => format!("agents.x = {{ kind = 'linter', profile = 'ruff', args = ['{canary}'] }}"),
+        "agents.*.profile" => format!("agents.x = {{ kind = 'linter', profile = '{canary}' }}"),
         "agents.*.env" => format!("agents.x = {{ kind = 'sarif', file = 'f', env = ['{canary}'] }}"),
         "agents.*.network" => "agents.x = { kind = 'sarif', file = 'f', network = true }".to_owned(),
         "agents.*.kind" => "agents.x = { kind = 'claude', model = 'm' }".to_owned(),

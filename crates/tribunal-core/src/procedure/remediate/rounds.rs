@@ -34,7 +34,7 @@ impl State {
             (Label::FollowupAfterFix, _) => Status::Regressed,
             (Label::Actionable | Label::Handled, _) => Status::Open,
         };
-        let About { category, slug, race, nature } = about(item, pass);
+        let About { category, slug, race, nature, fix: _ } = about(item, pass);
         Remembered {
             item: item.id.clone(),
             path: item.path.clone(),
@@ -57,7 +57,7 @@ impl State {
         for finding in &mut round.findings {
             let Some(item) = pass.item(&finding.item) else { continue };
             finding.framing = pass.assessment(&finding.item).and_then(|assessment| assessment.framing.clone());
-            let About { category, slug, race, nature } = about(item, pass);
+            let About { category, slug, race, nature, fix: _ } = about(item, pass);
             (finding.category, finding.slug, finding.race, finding.nature) = (category, slug, race, nature);
         }
     }

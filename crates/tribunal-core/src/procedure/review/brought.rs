@@ -81,7 +81,11 @@ impl Brought {
         let (agent, outlines, watch) = (AgentName::from(RECEIPT_AGENT), BTreeMap::new(), Watch::default());
         let said = receipt.findings.len();
         let mut admitted = Vec::new();
-        for finding in receipt.findings.iter().take(MAX_BROUGHT) {
+        // The heaviest first: whoever wrote the receipt chose the order.
+        let mut claimed: Vec<&Finding> = receipt.findings.iter().collect();
+        claimed.sort_by_key(|finding| finding.p_code);
+        let is_cut = claimed.get(MAX_BROUGHT).is_some_and(|finding| finding.p_code <= Priority::P1);
+        for finding in claimed.into_iter().take(MAX_BROUGHT) {
             let Some(role) = roles.iter().find(|role| role.owns(&finding.category_code)) else { continue };
             let gate = Gate {
                 role,
@@ -91,6 +95,7 @@ impl Brought {
                 window: None,
                 has_repo: true,
                 spec: None,
+                directives: &[],
                 author: Author::Agent(&watch),
             };
             admitted.extend(admit(Report { findings: vec![claim(finding)], ..Report::default() }, &gate).findings);
@@ -109,7 +114,11 @@ impl Brought {
             *occurrence += 1;
         }
         let is_half = receipt.outcome == Outcome::Incomplete || receipt.outcome == Outcome::NotRun;
-        let trouble = is_half.then(|| "by its own word, the review that it is of is not complete".to_owned());
+        let trouble = match (is_half, is_cut) {
+            (true, _) => Some("by its own word, the review that it is of is not complete".to_owned()),
+            (false, true) => Some(format!("it claims more than {MAX_BROUGHT} findings, and a P0 or P1 is among those left out")),
+            (false, false) => None,
+        };
         Brought { run: name(&receipt.receipt.run), findings, unproved: u32::try_from(unproved).unwrap_or(u32::MAX), trouble }
     }
 
@@ -151,6 +160,7 @@ fn claim(finding: &Finding) -> Claim {
         reversible: None,
         rule: None,
         fix: None,
+        trace: Vec::new(),
     }
 }
 

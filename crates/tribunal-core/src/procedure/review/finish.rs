@@ -5,19 +5,20 @@ use super::{Plan, Publishing, Request, Reviewing, SeatAnswer, SecondOpinion, Sil
 use crate::combine::finding::Finding;
 use crate::combine::verdict::{WholeReview, outcome, status, tier, verdict};
 use crate::combine::{Combined, Said, combine, opinion};
+use crate::findings::admit::AdmittedReport;
 use crate::findings::key::sha256_hex;
 use crate::ids::{AgentName, RepoPath};
 use crate::plan::files::NotReviewed;
 use crate::plan::panel::Seat;
 use crate::policy::agents::AgentConfig;
-use crate::policy::context::parse_context;
 use crate::procedure::Millis;
 use crate::prompt::prompts_hash;
 use crate::publish::outgoing::masked_texts;
 use crate::publish::summary::{Partial, summary_line};
 use crate::report::document::{Document, SeatFailure};
 use crate::report::receipt::{
-    Bill, Coverage, FileEnd, Read, Receipt, RulesDepth, SeatReceipt, SeatState, SecondOpinionReceipt, account,
+    Bill, Coverage, FileEnd, LookedBy, Read, Receipt, RulesCheck, RulesDepth, SeatReceipt, SeatState, SecondOpinionReceipt,
+    account,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -62,6 +63,8 @@ pub fn document(
     let second_opinion = opinion.map(|opinion| second_opinion(&opinion, refuted.len()));
     let parts = seats.iter().map(|seat| (&seat.usage, seat.cost));
     let bill = Bill::of(parts.chain(second_opinion.iter().map(|opinion| (&opinion.usage, opinion.cost))));
+    let rules_check = rules_check(request, &plan, &answers);
+    let looked_by = LookedBy::of(&seats, rules_check);
     let asked_a_model = seats.iter().any(|seat| seat.model.is_some());
     let names = combined.ids.names().clone();
     let mut document = Document {
@@ -78,7 +81,7 @@ pub fn document(
         tier,
         outcome,
         verdict,
-        summary_line: summary_line(&partial, tier, &combined.findings, gaps, combined.checked_clean.len()),
+        summary_line: summary_line(&partial, tier, &combined.findings, gaps, combined.checked_clean.len(), looked_by),
         subagent_failures: failures,
         notices: notices(request, &plan, &answers, &coverage, second_opinion.as_ref()),
         fail_level: request.policy.fail_level,
@@ -101,6 +104,7 @@ pub fn document(
             bill,
             prompts_hash: asked_a_model.then(prompts_hash),
             second_opinion,
+            rules_check,
             outcome,
             verdict,
             started_at,
@@ -127,13 +131,7 @@ pub fn to_verify(request: &Request, reviewing: &Reviewing, agent: &AgentName) ->
 
 fn combined(request: &Request, reviewing: &Reviewing) -> Combined {
     let Reviewing { plan, answers } = reviewing;
-    let directives = request
-        .context
-        .iter()
-        .chain(request.policy.context.iter())
-        .filter_map(|text| parse_context(text).ok())
-        .flat_map(|context| context.directives)
-        .collect::<Vec<_>>();
+    let directives = request.directives();
     let paths: BTreeSet<RepoPath> = plan.files.iter().map(|planned| planned.file.path.clone()).collect();
     let window: Option<BTreeSet<RepoPath>> = plan
         .since
@@ -145,6 +143,7 @@ fn combined(request: &Request, reviewing: &Reviewing) -> Combined {
         mode: plan.mode,
         prior: &plan.prior,
         prior_gaps: &plan.prior_gaps,
+        spec: request.spec.as_deref(),
         directives: &directives,
         caps: request.policy.caps,
         iteration: plan.iteration,
@@ -171,13 +170,23 @@ fn failures(plan: &Plan, answers: &BTreeMap<String, SeatAnswer>) -> Vec<SeatFail
     let reason = |seat: &Seat| match answers.get(&seat.to_string()) {
         Some(answer) => match answer.state.trouble() {
             Some(trouble) => Some(trouble),
-            None => answer.report.unread.first().map(|first| {
-                format!("did not read {} file(s), first {}: {}", answer.report.unread.len(), first.path, first.reason)
-            }),
+            None => unread(&answer.report).or_else(|| over_cap(&answer.report)),
         },
         None => Some("was never asked".into()),
     };
     plan.panel.standing().filter_map(|seat| Some(SeatFailure { seat: seat.clone(), reason: reason(seat)? })).collect()
+}
+
+fn unread(report: &AdmittedReport) -> Option<String> {
+    let first = report.unread.first()?;
+    Some(format!("did not read {} file(s), first {}: {}", report.unread.len(), first.path, first.reason))
+}
+
+/// What a reviewer saw and could not say is missing from the review.
+fn over_cap(report: &AdmittedReport) -> Option<String> {
+    let counts: Vec<String> = report.over_cap.iter().map(|(priority, count)| format!("{count} {priority}")).collect();
+    let kept = report.findings.len();
+    (!counts.is_empty()).then(|| format!("reported too many findings: {kept} are kept, and {} are not", counts.join(" and ")))
 }
 
 /// A second opinion that nobody was trusted to give makes the review incomplete, as a seat would.
@@ -220,6 +229,16 @@ fn seats(request: &Request, plan: &Plan, answers: &BTreeMap<String, SeatAnswer>)
             }
         })
         .collect()
+}
+
+/// Every rules seat has looked at the same files, each with the rules of its own categories.
+fn rules_check(request: &Request, plan: &Plan, answers: &BTreeMap<String, SeatAnswer>) -> Option<RulesCheck> {
+    let is_rules = |seat: &&Seat| matches!(request.policy.agents.get(&seat.agent), Some(AgentConfig::Rules {}));
+    let of_rules = plan.panel.seats.iter().filter(is_rules).filter_map(|seat| answers.get(&seat.to_string()));
+    let looked: Vec<&SeatAnswer> = of_rules.filter(|answer| answer.has_looked()).collect();
+    let files: BTreeSet<&RepoPath> = looked.iter().flat_map(|answer| answer.depths.keys()).collect();
+    let rules = looked.iter().map(|answer| answer.rules).sum();
+    (!looked.is_empty()).then(|| RulesCheck { rules, files: u32::try_from(files.len()).unwrap_or(u32::MAX) })
 }
 
 fn coverage(request: &Request, plan: &Plan, answers: &BTreeMap<String, SeatAnswer>) -> Coverage {
@@ -280,6 +299,7 @@ fn notices(
     if let Some(widened) = &plan.widened {
         notices.push(format!("⚠️ Full review: {}.", widened.sentence()));
     }
+    notices.extend(unverified(plan.unverified));
     notices.extend(not_reviewed(coverage));
     notices.extend(silenced(answers));
     let only_rules =
@@ -298,6 +318,16 @@ fn notices(
         notices.push(text);
     }
     notices
+}
+
+/// Comments of ours that prove nothing here are not silently left behind.
+fn unverified(count: u32) -> Option<String> {
+    let what = if count == 1 { "1 earlier finding stands".to_owned() } else { format!("{count} earlier findings stand") };
+    (count > 0).then(|| {
+        format!(
+            "⚠️ {what} on this pull request in comments whose mark cannot be verified here; nobody has verified that what they report is gone."
+        )
+    })
 }
 
 /// One sentence for each reason for which files that should have been read were not.

@@ -131,7 +131,8 @@ fn judge(document: &mut Document) {
     document.status = status(document.tier, whole);
     document.outcome = outcome(findings, gaps, whole);
     document.verdict = verdict(findings, &document.missing_prerequisites, whole);
-    document.summary_line = summary_line(&partial, document.tier, findings, gaps, document.checked_and_clean.len());
+    let (clean, looked_by) = (document.checked_and_clean.len(), document.receipt.looked_by());
+    document.summary_line = summary_line(&partial, document.tier, findings, gaps, clean, looked_by);
     document.receipt.outcome = document.outcome;
     document.receipt.verdict = document.verdict;
 }

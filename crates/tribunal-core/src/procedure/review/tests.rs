@@ -1,6 +1,9 @@
+mod case;
+
 use super::*;
 use crate::diff::change::FileStatus;
 use crate::findings::role::built_in_roles;
+use crate::findings::scale::Priority;
 use crate::plan::base::{BaseFacts, FileBefore};
 use crate::plan::files::ContentKind;
 use crate::policy::config::Config;
@@ -44,6 +47,9 @@ fn change(files: Vec<FileSummary>) -> Input {
         files,
         has_repo: true,
         last: None,
+        loose: Vec::new(),
+        lost: None,
+        unverified: 0,
         ids: IdBook::default(),
         pull: None,
         dismissals: Vec::new(),
@@ -133,6 +139,24 @@ fn a_failed_reviewer_makes_the_review_incomplete() {
     assert_eq!(done.subagent_failures[0].reason, "garbage");
 }
 
+/// Issue 18, section 0, point 2: who saw more P0 and P1 than are kept has not said all of it.
+#[test]
+fn grave_findings_over_the_cap_make_the_review_incomplete() {
+    let (state, effects) = begin(vec![file("a.py")]);
+    let flooded = |seat: &Seat| {
+        let mut answer = *report();
+        if seat.role.as_str() == "sdet" {
+            answer.report.over_cap = BTreeMap::from([(Priority::P0, 1), (Priority::P1, 4)]);
+        }
+        Box::new(answer)
+    };
+    let answers = seats(&effects).into_iter().map(|seat| (seat.clone(), flooded(&seat))).collect();
+    let done = document(play(state, answers));
+    assert_eq!((done.outcome.word(), done.exit_code()), ("incomplete", 3));
+    assert_eq!(done.subagent_failures[0].seat.role.as_str(), "sdet");
+    assert_eq!(done.subagent_failures[0].reason, "reported too many findings: 0 are kept, and 1 P0 and 4 P1 are not");
+}
+
 /// PR-7: when all fail there is no review.
 #[test]
 fn when_all_fail_nothing_is_approved() {
@@ -199,6 +223,9 @@ fn the_same_head_is_a_noop() {
         files: vec![file("a.py")],
         has_repo: true,
         last: Some(last),
+        loose: Vec::new(),
+        lost: None,
+        unverified: 0,
         ids: IdBook::default(),
         pull: None,
         dismissals: Vec::new(),

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::combine::dismissal::Dismissed;
-use crate::combine::prior::PriorVerification;
+use crate::combine::prior::{PriorVerification, VerifiedBy};
 use crate::findings::report::Verification;
 use crate::publish::attempt::{Ending, Turn};
 use crate::publish::marker::{Disposition, Says};
@@ -56,6 +56,7 @@ fn findings_that_share_a_conversation_are_each_said_once() {
                 file: "src/a.py".into(),
                 line: 2,
                 spec_gap: false,
+                by: VerifiedBy::Reviewer,
             });
         };
         fixed(&mut document, FindingId(9));

@@ -4,11 +4,11 @@ use super::{Assessment, Sitting};
 use crate::combine::finding::Finding;
 use crate::combine::verdict::Verdict;
 use crate::findings::scale::Priority;
-use crate::merge::facts::Reviewed;
 use crate::publish::markdown::{code, fenced, inert};
 use crate::publish::outgoing::filtered;
 use crate::publish::visible::{visible, visible_line};
 use crate::report::document::Document;
+use crate::report::receipt::LookedBy;
 
 /// More are counted: nobody acts on a longer list.
 const MAX_FINDINGS: usize = 20;
@@ -98,8 +98,7 @@ const FINAL: &str = "This was the second and last assessment (ASSESS-2): one ref
 const ONLY_RULES: &str = "Only rules and linters have looked: nobody has held the change against what its issue asks for.";
 
 fn only_rules_looked(document: &Document) -> bool {
-    let reviewed = Reviewed::of(document);
-    reviewed.rules && reviewed.agents.is_empty()
+    matches!(document.receipt.looked_by(), LookedBy::RulesAlone(_))
 }
 
 fn is_final(sitting: &Sitting) -> bool {
@@ -151,17 +150,21 @@ fn heaviest(findings: &[&Finding]) -> &'static str {
 
 /// TS-68: the exact change, where the reviewer gave one.
 fn fix(finding: &Finding) -> Option<String> {
-    let fix = finding.fix.as_ref().filter(|fix| fix.replacement.len() <= MAX_FIX)?;
+    let fix = finding.fix.as_ref().filter(|fix| fix.written().len() <= MAX_FIX)?;
     let lines = if fix.line_start == fix.line_end {
         format!("line {}", fix.line_start)
     } else {
         format!("lines {} to {}", fix.line_start, fix.line_end)
     };
     let place = format!("{} in {}, {lines}", finding.id, code(&visible_line(finding.file.as_str())));
-    Some(match fix.replacement.as_str() {
-        "" => format!("{place}: delete."),
-        text => format!("{place}, replaced by:\n\n{}", fenced("", &visible(text))),
-    })
+    let choice = if fix.kind.is_safe() { "" } else { " (one way, not the only one)" };
+    let main = match fix.replacement.as_str() {
+        "" => format!("{place}{choice}: delete."),
+        text => format!("{place}{choice}, replaced by:\n\n{}", fenced("", &visible(text))),
+    };
+    let added =
+        fix.insertions.iter().map(|added| format!("and before line {}:\n\n{}", added.line, fenced("", &visible(&added.text))));
+    Some(std::iter::once(main).chain(added).collect::<Vec<_>>().join("\n\n"))
 }
 
 /// Somebody else's sentence: one line, harmless, and not too long.

@@ -355,7 +355,7 @@ fn noisy(count: usize, text: &str) -> Document {
         id: crate::ids::FindingId(n as u32 + 1),
         failure_mode: text.to_owned(),
         mitigation: text.to_owned(),
-        fix: Some(Fix { line_start: 1, line_end: 2, replacement: text.to_owned() }),
+        fix: Some(Fix::of_lines(1, 2, text.to_owned())),
         file: crate::ids::RepoPath::new(text),
         ..document.findings[0].clone()
     };

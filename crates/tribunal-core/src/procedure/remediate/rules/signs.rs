@@ -25,7 +25,13 @@ fn light(nature: Justification) -> About {
 
 /// A finding of our panel about a race, as its mark tells it.
 fn race(line: u32, id: &str, nature: Justification) -> Item {
-    let about = About { category: Some("E2".into()), slug: Some("stale-lease".into()), race: true, nature: Some(nature) };
+    let about = About {
+        category: Some("E2".into()),
+        slug: Some("stale-lease".into()),
+        race: true,
+        nature: Some(nature),
+        ..About::default()
+    };
     grave(Item { voice: Voice::Panel, finding: Some(id.into()), about, ..at("src/lease.rs", line, id) })
 }
 

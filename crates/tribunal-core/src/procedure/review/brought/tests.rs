@@ -113,6 +113,9 @@ fn review(config: &str, last: Option<LastKnown>, found: &[Claim], brought: Optio
         files: summarise(&change),
         has_repo: true,
         last,
+        loose: Vec::new(),
+        lost: None,
+        unverified: 0,
         ids: ids.map(IdBook::from_names).unwrap_or_default(),
         pull: None,
         dismissals: Vec::new(),
@@ -132,6 +135,7 @@ fn review(config: &str, last: Option<LastKnown>, found: &[Claim], brought: Optio
             window: None,
             has_repo: true,
             spec: None,
+            directives: &[],
             author: crate::findings::admit::Author::Rules,
         };
         let findings = found.iter().filter(|claim| role.owns(&claim.category)).cloned().collect();
@@ -161,7 +165,7 @@ fn earlier(findings: Vec<Finding>) -> LastKnown {
             proved: true,
             same_content: false,
         },
-        open: findings.into_iter().map(|finding| OpenFinding { finding }).collect(),
+        open: findings.into_iter().map(OpenFinding::new).collect(),
         gaps: Vec::new(),
         clean: Vec::new(),
         iteration: 1,
