@@ -5,6 +5,7 @@ use crate::process::{Clocks, Invocation, run};
 use crate::sandbox::{Limits, Network, Reads};
 use std::path::Path;
 use std::time::Duration;
+use tribunal_core::findings::answer::read_answer;
 use tribunal_core::findings::brief::Brief;
 use tribunal_core::findings::report::Report;
 
@@ -47,16 +48,15 @@ fn said(stderr: &str) -> String {
     }
 }
 
-/// The whole output must be one report. Nothing is guessed out of prose: a reviewer that cannot answer has failed.
+/// The output must hold one report, and may hold talk around it. A reviewer that cannot answer has failed.
 pub fn parse_report(bytes: &[u8]) -> Result<Report, String> {
     let bytes = without_mark(bytes);
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Err("it printed nothing".into());
     }
-    serde_json::from_slice(bytes).map_err(|error| {
-        let start = String::from_utf8_lossy(&bytes[..bytes.len().min(60)]).replace(['\n', '\r'], " ");
-        format!("its answer is not a report: {error} (it begins `{}`)", start.trim())
-    })
+    let text = std::str::from_utf8(bytes).map_err(|error| format!("its answer is not a report: {error}"))?;
+    let report = read_answer(text, |json| serde_json::from_str(json).map_err(|error| error.to_string()));
+    report.map_err(|problem| format!("its answer is not a report: {problem}"))
 }
 
 /// A byte order mark, which some systems write in front of UTF-8, is no part of the text.
@@ -75,6 +75,7 @@ mod tests {
         assert!(parse_report(b"LGTM!").unwrap_err().contains("not a report"));
         assert!(parse_report(b"{\"findigs\": []}").unwrap_err().contains("unknown field `findigs`"));
         assert!(parse_report(b"{\"findings\": []}").is_ok());
+        assert!(parse_report(b"Reviewing...\n{\"findings\": []}\nDone.\n").is_ok());
         assert!(parse_report(b"\xef\xbb\xbf{\"findings\": []}").is_ok());
         assert_eq!(parse_report(b"\xef\xbb\xbf \n").unwrap_err(), "it printed nothing");
     }

@@ -390,6 +390,7 @@ impl SarifAgent<'_> {
             reversible: None,
             rule: Some(id),
             fix: None,
+            trace: Vec::new(),
         })
     }
 

@@ -68,7 +68,7 @@ impl<'a> Scope<'a> {
     fn claim_of_part(&self, file: &ChangedFile, line: &DiffLine, part: &str) -> Claim {
         let number = line.new_line.or(line.old_line).unwrap_or(1);
         let end = if part.len() > PART_BYTES { boundary(part, MAX_QUOTE_BYTES) } else { part.len() };
-        claim(self.rule, &file.path, number, number, part[..end].to_owned(), None)
+        claim(self.rule, &file.path, number, number, part[..end].to_owned())
     }
 }
 

@@ -3,11 +3,13 @@
 
 use super::checks;
 use super::file::{RuleFile, TestCode};
+use super::fix::Repairs;
+use super::flow::compile::FlowRules;
+use super::flow::tables::FlowTables;
 use super::lines::LineMatcher;
 use super::load::{LoadedRule, RuleError};
 use ast_grep_config::{DeserializeEnv, RuleCore, SerializableRuleCore};
 use ast_grep_core::Matcher;
-use ast_grep_core::replacer::TemplateFix;
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use rayon::prelude::*;
 use regex::Regex;
@@ -22,6 +24,7 @@ use tribunal_core::ids::RepoPath;
 pub struct RuleSet {
     pub rules: Vec<Arc<Rule>>,
     syntax: BTreeMap<Language, OnceLock<Result<Arc<SyntaxRules>, RuleError>>>,
+    flow_tables: FlowTables,
 }
 
 /// One rule: its file, and which paths it looks at.
@@ -37,13 +40,15 @@ pub struct Rule {
 /// The syntax rules of one language, indexed by the node kinds they can match.
 pub struct SyntaxRules {
     pub matchers: Vec<SyntaxRule>,
+    /// All rules that follow data, together.
+    pub flow: Option<FlowRules>,
     by_kind: Vec<Vec<usize>>,
 }
 
 pub struct SyntaxRule {
     pub rule: Arc<Rule>,
     pub core: RuleCore,
-    pub fix: Option<TemplateFix>,
+    pub repairs: Repairs,
 }
 
 struct PathFilter {
@@ -54,6 +59,11 @@ struct PathFilter {
 
 impl RuleSet {
     pub fn new(loaded: Vec<LoadedRule>) -> Result<Self, RuleError> {
+        let tables = FlowTables::built_in().map_err(|problem| RuleError { origin: "rules/flow".to_owned(), problem })?;
+        Self::with_tables(loaded, tables)
+    }
+
+    pub fn with_tables(loaded: Vec<LoadedRule>, flow_tables: FlowTables) -> Result<Self, RuleError> {
         let mut by_id: BTreeMap<String, Arc<Rule>> = BTreeMap::new();
         for rule in loaded {
             let rule = Rule::new(rule)?;
@@ -62,10 +72,10 @@ impl RuleSet {
         }
         let rules: Vec<_> = by_id.into_values().collect();
         let mut syntax = BTreeMap::new();
-        for language in rules.iter().filter(|rule| rule.file.rule.is_some()).flat_map(|rule| &rule.file.languages) {
+        for language in rules.iter().filter(|rule| rule.file.needs_syntax()).flat_map(|rule| &rule.file.languages) {
             syntax.entry(*language).or_insert_with(OnceLock::new);
         }
-        Ok(Self { rules, syntax })
+        Ok(Self { rules, syntax, flow_tables })
     }
 
     /// Why these rules cannot play a role, if they cannot.
@@ -80,7 +90,7 @@ impl RuleSet {
     /// The matchers of a language, or nothing where no rule speaks it.
     pub fn syntax_rules(&self, language: Language) -> Result<Option<Arc<SyntaxRules>>, RuleError> {
         let Some(cell) = self.syntax.get(&language) else { return Ok(None) };
-        cell.get_or_init(|| SyntaxRules::compile(&self.rules, language).map(Arc::new)).clone().map(Some)
+        cell.get_or_init(|| SyntaxRules::compile(&self.rules, language, &self.flow_tables).map(Arc::new)).clone().map(Some)
     }
 
     /// Compiles everything, so that a rule that does not parse is reported whatever the change holds.
@@ -114,7 +124,7 @@ impl Rule {
             ignores: globs(&file.ignores).map_err(fail)?,
             tests: file.tests,
         };
-        let lines = file.lines.as_ref().map(LineMatcher::new);
+        let lines = file.lines.as_ref().map(|lines| LineMatcher::new(lines, &file));
         let check = match &file.check {
             None => None,
             Some(name) => Some(checks::by_name(name).ok_or_else(|| fail(format!("there is no check called `{name}`")))?),
@@ -137,7 +147,7 @@ impl Rule {
 }
 
 impl SyntaxRules {
-    fn compile(rules: &[Arc<Rule>], language: Language) -> Result<Self, RuleError> {
+    fn compile(rules: &[Arc<Rule>], language: Language, tables: &FlowTables) -> Result<Self, RuleError> {
         let of_language: Vec<&Arc<Rule>> = rules.iter().filter(|rule| rule.file.languages.contains(&language)).collect();
         // Compiling a pattern means parsing it; a language has dozens.
         let compiled: Vec<Option<SyntaxRule>> =
@@ -156,7 +166,8 @@ impl SyntaxRules {
                 by_kind[kind].push(index);
             }
         }
-        Ok(Self { matchers, by_kind })
+        let flow = FlowRules::compile(rules, language, tables)?;
+        Ok(Self { matchers, flow, by_kind })
     }
 
     /// The matchers of a kind of node, each with its place in `matchers`.
@@ -170,35 +181,26 @@ impl SyntaxRule {
         let file = &rule.file;
         let Some(body) = &file.rule else { return Ok(None) };
         let fail = |problem: String| RuleError { origin: rule.origin.clone(), problem };
-        let mut object = serde_json::Map::from_iter([("rule".to_owned(), body.clone())]);
-        for (name, value) in [("constraints", &file.constraints), ("utils", &file.utils), ("transform", &file.transform)] {
-            if let Some(value) = value {
-                object.insert(name.to_owned(), value.clone());
-            }
-        }
-        let grammar = Grammar::from(language);
-        let core: SerializableRuleCore =
-            serde_json::from_value(serde_json::Value::Object(object)).map_err(|error| fail(error.to_string()))?;
-        let core = core
-            .get_matcher(DeserializeEnv::new(grammar))
-            .map_err(|error| fail(format!("under {}: {}", language.name(), causes(&error))))?;
-        let fix = match &file.fix {
-            None => None,
-            Some(template) => {
-                let transformed: Vec<String> = file
-                    .transform
-                    .as_ref()
-                    .and_then(serde_json::Value::as_object)
-                    .map(|names| names.keys().cloned().collect())
-                    .unwrap_or_default();
-                Some(TemplateFix::with_transform(template, &grammar, &transformed))
-            }
-        };
-        Ok(Some(Self { rule: Arc::clone(rule), core, fix }))
+        let more = [("constraints", &file.constraints), ("utils", &file.utils), ("transform", &file.transform)];
+        let mut parts = vec![("rule", body)];
+        parts.extend(more.into_iter().filter_map(|(name, value)| Some((name, value.as_ref()?))));
+        let core = compile_core(&parts, language).map_err(fail)?;
+        let repairs = Repairs::compile(file, language, &core).map_err(fail)?;
+        Ok(Some(Self { rule: Arc::clone(rule), core, repairs }))
     }
 }
 
-fn causes(error: &dyn std::error::Error) -> String {
+/// Compiles an ast-grep rule from its parts.
+pub fn compile_core(parts: &[(&str, &serde_json::Value)], language: Language) -> Result<RuleCore, String> {
+    let object = parts.iter().map(|(name, value)| ((*name).to_owned(), (*value).clone())).collect();
+    let core: SerializableRuleCore =
+        serde_json::from_value(serde_json::Value::Object(object)).map_err(|error| error.to_string())?;
+    core.get_matcher(DeserializeEnv::new(Grammar::from(language)))
+        .map_err(|error| format!("under {}: {}", language.name(), causes(&error)))
+}
+
+/// Why ast-grep refuses a rule.
+pub fn causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {

@@ -1,5 +1,6 @@
 //! The format of one rule file: what it looks for, how the finding reads, and the examples that prove it.
 
+use super::flow::entry::FlowRule;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -7,14 +8,14 @@ use tribunal_core::diff::language::Language;
 use tribunal_core::findings::scale::{Blast, Confidence, Justification, Severity};
 use tribunal_core::ids::CategoryCode;
 
-/// One rule. Exactly one of `rule`, `lines` and `check` says how it finds.
+/// One rule. Exactly one of `rule`, `flow`, `lines` and `check` says how it finds.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "Tribunal rule file, version 1")]
 pub struct RuleFile {
     /// Kebab case and unique; the file is called `<id>.yml`.
     pub id: String,
-    /// Grammars that `rule` is matched under. Empty for `lines` and `check` rules.
+    /// Grammars that `rule` or `flow` is matched under. Empty for `lines` and `check` rules.
     #[serde(default)]
     pub languages: Vec<Language>,
     pub category: CategoryCode,
@@ -24,7 +25,7 @@ pub struct RuleFile {
     pub justification: Justification,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reversible: Option<bool>,
-    /// Severity in tests, samples and prose, where the same thing does less harm.
+    /// Severity in tests, samples, documentation and translations, where the same thing does less harm. Without it, a question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test_severity: Option<Severity>,
     /// One short line that names the problem.
@@ -66,9 +67,22 @@ pub struct RuleFile {
     /// Meta variable (without `$`) whose node is the evidence, where the whole match is too wide.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub focus: Option<String>,
-    /// ast-grep fix template for the matched node. Only where applying it unread is safe.
+    /// Template for the matched node; for `lines`, for the matched text. Only where applying it unread is safe.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fix: Option<String>,
+    /// The same where a choice is left: it is shown, and nobody applies it unattended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offer: Option<String>,
+    /// Import statements that `fix` or `offer` needs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub imports: Vec<String>,
+    /// Several ways, tried before `fix` and `offer`: the first that fits is taken.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fixes: Vec<FixCase>,
+
+    /// Follows untrusted data from its sources to where it must not arrive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flow: Option<FlowRule>,
 
     /// Regular expressions over single added lines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -79,6 +93,47 @@ pub struct RuleFile {
     pub check: Option<String>,
 
     pub examples: Examples,
+}
+
+impl RuleFile {
+    /// It needs the parsed file, and speaks only its `languages`.
+    pub fn needs_syntax(&self) -> bool {
+        self.rule.is_some() || self.flow.is_some()
+    }
+}
+
+/// A fix for some of the code that a rule matches. Exactly one of `fix` and `offer` is given.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FixCase {
+    /// An ast-grep rule object that the matched node must fit. It shares the meta variables and `utils` of the rule.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<serde_json::Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub constraints: Option<serde_json::Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transform: Option<serde_json::Value>,
+    /// Meta variable (without `$`) whose node is replaced instead of the matched one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaces: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fix: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offer: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub imports: Vec<String>,
+    /// Other nodes that are replaced with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<AlsoReplaced>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AlsoReplaced {
+    /// Meta variable (without `$`) whose node is replaced.
+    pub replaces: String,
+    /// The template; empty deletes.
+    pub with: String,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -93,14 +148,17 @@ pub enum TestCode {
     Include,
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LineRule {
-    /// The line must match one of these. A group called `secret` is what `entropy` and `allow` look at; else the whole match.
+    /// The line must match one of these. A group called `secret` is the value that `unless_value` and `entropy` look at; else the whole match.
     pub any: Vec<String>,
     /// A line that matches one of these is left alone.
     #[serde(default)]
     pub unless: Vec<String>,
+    /// A value that matches one of these is left alone, whatever stands beside it on the line.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unless_value: Vec<String>,
     /// A line that matches one of these is asked about instead: it may be meant.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub question: Vec<String>,
@@ -110,6 +168,27 @@ pub struct LineRule {
     /// Lines with one of these words (case-insensitive) are the only ones tried: keeps large diffs cheap.
     #[serde(default)]
     pub keywords: Vec<String>,
+    /// Only the first line of a file is reported: the others say the same.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub once: bool,
+    /// Each must match a line that this one is indented under.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inside: Vec<String>,
+    /// None may match a line that this one is indented under.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_inside: Vec<String>,
+    /// Each must match a line of the same block, by indentation: the item of a list, a section, or else the whole document.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beside: Vec<String>,
+    /// None may match a line of the same block.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_beside: Vec<String>,
+    /// Each must match somewhere in the file. `^` and `$` are the ends of a line.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub file_has: Vec<String>,
+    /// None may match anywhere in the file.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub file_lacks: Vec<String>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -135,7 +214,7 @@ pub enum Example {
 pub struct FileExample {
     pub path: String,
     pub code: String,
-    /// What `fix` must turn the code into.
+    /// What the fixes must turn the code into, those that are only offered included.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fixed: Option<String>,
 }

@@ -1,21 +1,30 @@
-//! Rules over single added lines: regular expressions with an entropy floor, for secrets and other things without a grammar.
+//! Rules over single added lines: regular expressions with an entropy floor, for secrets and other things without a grammar. A rule may
+//! also ask for what stands around the line.
 
-use super::file::LineRule;
-use regex::{Regex, RegexSet};
+pub mod surroundings;
+
+use self::surroundings::{Conditions, Surroundings};
+use super::file::{LineRule, RuleFile};
+use regex::{Captures, Regex, RegexSet};
 use std::ops::Range;
 use std::sync::OnceLock;
+use tribunal_core::findings::report::FixKind;
 
 /// Expressions are compiled when the first line with a keyword turns up: most changes hold none of them.
 pub struct LineMatcher {
     rule: LineRule,
     compiled: OnceLock<Result<Compiled, String>>,
     keywords: Vec<String>,
+    /// What is put in place of the matched text; `$1` and `${name}` are groups of the expression.
+    fix: Option<(String, FixKind)>,
 }
 
 struct Compiled {
     any: Vec<Regex>,
     unless: RegexSet,
+    unless_value: RegexSet,
     question: RegexSet,
+    conditions: Conditions,
 }
 
 /// A line that a rule speaks about.
@@ -25,6 +34,8 @@ pub struct Hit {
     pub asks: bool,
     /// What to quote: the line, or the part of a long one that holds the match.
     pub quote: String,
+    /// What stands where in place of the match, in a line that is not long.
+    pub replacement: Option<(Range<usize>, String)>,
 }
 
 /// A longer line is read in parts of this size, each of which overlaps the next: an expression costs more than its line is long,
@@ -73,9 +84,18 @@ pub fn quote(part: &str, found: Range<usize>) -> String {
 }
 
 impl LineMatcher {
-    pub fn new(rule: &LineRule) -> Self {
+    pub fn new(rule: &LineRule, file: &RuleFile) -> Self {
         let keywords = rule.keywords.iter().map(|word| word.to_ascii_lowercase()).collect();
-        Self { rule: rule.clone(), compiled: OnceLock::new(), keywords }
+        let fix = match (&file.fix, &file.offer) {
+            (Some(text), _) => Some((text.clone(), FixKind::Safe)),
+            (None, Some(text)) => Some((text.clone(), FixKind::Offered)),
+            (None, None) => None,
+        };
+        Self { rule: rule.clone(), compiled: OnceLock::new(), keywords, fix }
+    }
+
+    pub fn fix_kind(&self) -> FixKind {
+        self.fix.as_ref().map(|(_, kind)| *kind).unwrap_or_default()
     }
 
     /// Whether every expression of the rule can be read.
@@ -89,14 +109,28 @@ impl LineMatcher {
             Ok(Compiled {
                 any: any.map_err(|error: regex::Error| error.to_string())?,
                 unless: RegexSet::new(&self.rule.unless).map_err(|error| error.to_string())?,
+                unless_value: RegexSet::new(&self.rule.unless_value).map_err(|error| error.to_string())?,
                 question: RegexSet::new(&self.rule.question).map_err(|error| error.to_string())?,
+                conditions: Conditions::new(&self.rule).map_err(|error| error.to_string())?,
             })
         })
+    }
+
+    /// Whether one line of a file is enough.
+    pub fn is_said_once(&self) -> bool {
+        self.rule.once
     }
 
     pub fn find(&self, line: &ReadLine<'_>) -> Option<Hit> {
         let is_long = line.parts.len() > 1;
         line.parts.iter().find_map(|(part, lower)| self.find_in(part, lower, is_long))
+    }
+
+    /// Whether what stands around the line fits too. Where the file is not known as a whole, a rule that asks for it is silent.
+    pub fn fits(&self, around: Option<&Surroundings<'_>>, number: u32) -> bool {
+        let Ok(compiled) = self.compiled() else { return false };
+        let holds = |around: &Surroundings<'_>| compiled.conditions.hold(around, (number as usize).saturating_sub(1));
+        compiled.conditions.is_empty() || around.is_some_and(holds)
     }
 
     fn find_in(&self, part: &str, lower: &str, is_long: bool) -> Option<Hit> {
@@ -108,14 +142,24 @@ impl LineMatcher {
         let found = compiled.any.iter().find_map(|regex| {
             regex.captures_iter(part).find_map(|captures| {
                 let hit = captures.name("secret").or_else(|| captures.get(0))?;
-                self.rule.entropy.is_none_or(|floor| entropy(hit.as_str()) >= floor).then(|| hit.range())
+                let is_random = self.rule.entropy.is_none_or(|floor| entropy(hit.as_str()) >= floor);
+                let is_hit = is_random && !compiled.unless_value.is_match(hit.as_str());
+                is_hit.then(|| (hit.range(), self.replacement(&captures).filter(|_| !is_long)))
             })
-        })?;
+        });
+        let (found, replacement) = found?;
         if compiled.unless.is_match(part) {
             return None;
         }
         let quote = if is_long { quote(part, found) } else { part.to_owned() };
-        Some(Hit { asks: compiled.question.is_match(part), quote })
+        Some(Hit { asks: compiled.question.is_match(part), quote, replacement })
+    }
+
+    fn replacement(&self, captures: &Captures<'_>) -> Option<(Range<usize>, String)> {
+        let (template, _) = self.fix.as_ref()?;
+        let mut text = String::new();
+        captures.expand(template, &mut text);
+        Some((captures.get(0)?.range(), text))
     }
 }
 
@@ -141,13 +185,26 @@ mod tests {
     use super::*;
 
     fn matcher() -> LineMatcher {
-        LineMatcher::new(&LineRule {
-            any: vec!["key = [a-z]\\d".into()],
-            unless: vec!["env".into()],
-            question: vec!["default".into()],
-            entropy: None,
-            keywords: Vec::new(),
-        })
+        matcher_with("")
+    }
+
+    fn matcher_with(fix: &str) -> LineMatcher {
+        let text = format!(
+            "id: a\ncategory: E1\nseverity: question\nconfidence: high\nblast: local\njustification: reachable\ntitle: t\n\
+             failure_mode: f\nmitigation: m\nabout: a\nlines: {{ any: ['key = ([a-z])\\d'], unless: [env], unless_value: [a9], question: [default] }}\n\
+             examples: {{ bad: [key = a1], good: [key] }}\n{fix}"
+        );
+        let file = crate::rules::load::parse("a.yml", &text).unwrap().file;
+        LineMatcher::new(file.lines.as_ref().unwrap(), &file)
+    }
+
+    /// A rule over lines replaces what it matched, with the groups of its expression.
+    #[test]
+    fn a_match_may_be_replaced() {
+        let fixed = |fix: &str, line: &str| matcher_with(fix).find(&ReadLine::new(line)).unwrap().replacement;
+        assert_eq!(fixed("fix: env(${1})", "x key = a1;"), Some((2..10, "env(a)".to_owned())));
+        assert_eq!(fixed("", "key = a1"), None);
+        assert_eq!(matcher_with("offer: x").fix_kind(), FixKind::Offered);
     }
 
     #[test]
@@ -156,6 +213,15 @@ mod tests {
         assert_eq!(asks("key = a1"), Some(false));
         assert_eq!(asks("default key = a1"), Some(true));
         assert_eq!(asks("key = a1 env"), None);
+    }
+
+    /// Issue 18: a placeholder is known by the value. Words beside it, and another value before it, silence nothing.
+    #[test]
+    fn a_value_is_judged_alone() {
+        let finds = |line: &str| matcher().find(&ReadLine::new(line)).is_some();
+        assert!(!finds("key = a9"));
+        assert!(finds("key = a1 # not a9"));
+        assert!(finds("key = a9 key = a1"));
     }
 
     /// Issue 16, point 18: nothing hides behind the length of a line, wherever in it it stands.

@@ -25,6 +25,7 @@ pub fn built_in_sources() -> impl ExactSizeIterator<Item = (&'static str, &'stat
     BUILT_IN.iter().map(|(name, text, _)| (*name, *text))
 }
 
+/// Without their examples.
 pub fn built_in() -> Result<Vec<LoadedRule>, RuleError> {
     BUILT_IN
         .iter()
@@ -38,16 +39,27 @@ pub fn built_in() -> Result<Vec<LoadedRule>, RuleError> {
         .collect()
 }
 
+/// As their authors wrote them, examples included.
+pub fn built_in_with_examples() -> Result<Vec<LoadedRule>, RuleError> {
+    built_in_sources().map(|(name, text)| parse(&format!("rules/{name}"), text)).collect()
+}
+
 /// Reads one rule file and checks what serde cannot.
 pub fn parse(origin: &str, text: &str) -> Result<LoadedRule, RuleError> {
     let fail = |problem: String| RuleError { origin: origin.to_owned(), problem };
     let file: RuleFile = serde_saphyr::from_str(text).map_err(|error| fail(error.to_string()))?;
-    let ways = [file.rule.is_some(), file.lines.is_some(), file.check.is_some()];
+    let ways = [file.rule.is_some(), file.flow.is_some(), file.lines.is_some(), file.check.is_some()];
     if ways.iter().filter(|given| **given).count() != 1 {
-        return Err(fail("exactly one of `rule`, `lines` and `check` must say how it finds".into()));
+        return Err(fail("exactly one of `rule`, `flow`, `lines` and `check` must say how it finds".into()));
     }
-    if file.rule.is_some() && file.languages.is_empty() {
-        return Err(fail("a syntax rule must name its `languages`".into()));
+    if file.needs_syntax() && file.languages.is_empty() {
+        return Err(fail("a syntax or flow rule must name its `languages`".into()));
+    }
+    if file.fix.is_some() && file.offer.is_some() {
+        return Err(fail("`fix` and `offer` exclude each other; `fixes` holds several".into()));
+    }
+    if file.rule.is_none() && !file.fixes.is_empty() || file.check.is_some() && (file.fix.is_some() || file.offer.is_some()) {
+        return Err(fail("`fixes` need a `rule`, and a check has no fix".into()));
     }
     if !file.id.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-') || file.id.is_empty() {
         return Err(fail(format!("`{}` is not a kebab-case id", file.id)));

@@ -4,20 +4,27 @@
 
 use super::clock::{Clock, TimeLimits};
 use super::compile::{Rule, RuleSet};
+use super::file::TestCode;
+use super::fix::line_fix;
 use super::lines::ReadLine;
+use super::lines::surroundings::Surroundings;
 use super::load::RuleError;
 use super::old;
 use super::suppress::{self, Place};
 use super::syntax::{Looked, Subject, language_of, scan_text};
 use super::visible::{Look, VisibleChange};
 use rayon::prelude::*;
+use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use tribunal_core::diff::apply::undo_hunks;
 use tribunal_core::diff::change::{AddedLines, Change, ChangedFile, DiffLine, FileContent, FileStatus, Origin};
 use tribunal_core::diff::conflict::conflicts;
-use tribunal_core::diff::language::{Language, is_prose_path, is_sample_path, is_test_path};
-use tribunal_core::findings::report::{Claim, Fix};
+use tribunal_core::diff::language::Language;
+use tribunal_core::diff::purpose::FilePurpose;
+use tribunal_core::findings::report::Claim;
+use tribunal_core::findings::rule_severity::{RuleWeight, is_bundle, rule_severity, severity_on_line};
 use tribunal_core::findings::scale::Severity;
 use tribunal_core::ids::RepoPath;
 use tribunal_core::plan::files::NotReviewed;
@@ -159,6 +166,8 @@ fn scan_lines(rules: &RuleSet, file: &ChangedFile, is_test: bool, clock: Clock) 
     let mut found: Vec<Vec<Claim>> = vec![Vec::new(); looking.len()];
     let (mut silenced, mut tally) = (Vec::new(), Tally::default());
     let moved = old::MovedLines::new(file);
+    let whole = whole_text(file);
+    let around: OnceCell<Option<Surroundings<'_>>> = OnceCell::new();
     let mut above: Option<&DiffLine> = None;
     for (number, line) in file.lines().filter(|line| line.new_line.is_some()).enumerate() {
         let before = above.replace(line);
@@ -170,13 +179,20 @@ fn scan_lines(rules: &RuleSet, file: &ChangedFile, is_test: bool, clock: Clock) 
         }
         let read = ReadLine::new(&line.text);
         for ((rule, matcher), found) in looking.iter().zip(&mut found) {
+            if matcher.is_said_once() && !found.is_empty() {
+                continue;
+            }
             let Some(hit) = matcher.find(&read).filter(|hit| !moved.contains(&hit.quote)) else { continue };
             let number = line.new_line.unwrap_or(1);
-            let mut claim = claim(rule, &file.path, number, number, hit.quote, None);
+            if !matcher.fits(around.get_or_init(|| whole.as_deref().map(Surroundings::new)).as_ref(), number) {
+                continue;
+            }
+            let mut claim = claim(rule, &file.path, number, number, hit.quote);
+            claim.fix = hit.replacement.and_then(|(range, text)| line_fix(&line.text, number, range, &text, matcher.fix_kind()));
             if hit.asks {
                 claim.severity = Some(Severity::Question);
             } else if own_tests.is_some_and(|first| number > first) {
-                claim.severity = rule.file.test_severity.or(claim.severity);
+                claim.severity = Some(severity_in(rule, FilePurpose::Test));
             }
             let over = before.map(|line| line.text.as_str());
             match suppress::suppression(&rule.file, &[&line.text], over.as_slice()) {
@@ -188,6 +204,17 @@ fn scan_lines(rules: &RuleSet, file: &ChangedFile, is_test: bool, clock: Clock) 
         }
     }
     Some((found.into_iter().flatten().collect(), silenced))
+}
+
+/// The file after the change, where all of it is known.
+fn whole_text(file: &ChangedFile) -> Option<Cow<'_, str>> {
+    match &file.new_text {
+        Some(text) => Some(Cow::Borrowed(text)),
+        None if file.status == FileStatus::Added => {
+            Some(Cow::Owned(file.added_lines().map(|line| line.text.as_str()).collect::<Vec<_>>().join("\n")))
+        }
+        None => None,
+    }
 }
 
 /// What the rules of a file's language say.
@@ -219,8 +246,23 @@ fn scan_syntax(rules: &RuleSet, file: &ChangedFile, is_test: bool, clock: Clock)
         false => undo_hunks(text, &file.hunks).and_then(|text| scan_text(&syntax, &subject, &text, &removed).ok()),
     };
     let before = before.map(|looked| looked.found).unwrap_or_default();
-    let claims = old::without_old(file, found, before);
+    let mut claims = old::without_old(file, found, before);
+    lower_in_bundles(&mut claims, file, text);
     Ok(if does_not_parse { Syntax::Partly(claims, silenced) } else { Syntax::Looked(claims, silenced) })
+}
+
+fn lower_in_bundles(claims: &mut [Claim], file: &ChangedFile, text: &str) {
+    // The base decides: a change could make any file of its own look like a bundle.
+    let was_bundle = || undo_hunks(text, &file.hunks).is_some_and(|before| is_bundle(&before));
+    if claims.is_empty() || file.status == FileStatus::Added || !was_bundle() {
+        return;
+    }
+    let lines: Vec<&str> = text.lines().collect();
+    for claim in claims {
+        let line = claim.line_start.and_then(|number| lines.get(number.checked_sub(1)? as usize));
+        claim.severity =
+            claim.severity.zip(line).map(|(severity, line)| severity_on_line(severity, line, true)).or(claim.severity);
+    }
 }
 
 /// The line from which a Rust file holds its own tests.
@@ -233,20 +275,24 @@ fn own_tests(file: &ChangedFile) -> Option<u32> {
     lines.next().filter(|(line, _)| line.contains("mod ")).map(|_| mark)
 }
 
-/// Where the same thing does less harm: tests, samples and prose.
-fn is_aside(path: &RepoPath) -> bool {
-    is_test_path(path) || is_sample_path(path) || is_prose_path(path)
+fn severity_in(rule: &Rule, purpose: FilePurpose) -> Severity {
+    let file = &rule.file;
+    let is_about_tests = file.tests == TestCode::Only || file.category.as_str().starts_with(TEST_CATEGORIES);
+    rule_severity(RuleWeight { severity: file.severity, elsewhere: file.test_severity, is_about_tests }, purpose)
 }
 
+/// The first letter of the categories of test quality.
+const TEST_CATEGORIES: char = 'T';
+
 /// The claim that a rule makes of a place.
-pub fn claim(rule: &Arc<Rule>, path: &RepoPath, start: u32, end: u32, evidence: String, fix: Option<Fix>) -> Claim {
+pub fn claim(rule: &Arc<Rule>, path: &RepoPath, start: u32, end: u32, evidence: String) -> Claim {
     let file = &rule.file;
     Claim {
         category: file.category.clone(),
         file: path.clone(),
         line_start: Some(start),
         line_end: Some(end),
-        severity: Some(if is_aside(path) { file.test_severity.unwrap_or(file.severity) } else { file.severity }),
+        severity: Some(severity_in(rule, FilePurpose::of(path))),
         confidence: file.confidence,
         blast: file.blast,
         justification: Some(file.justification),
@@ -262,7 +308,8 @@ pub fn claim(rule: &Arc<Rule>, path: &RepoPath, start: u32, end: u32, evidence: 
         mitigation_out_of_scope: false,
         reversible: file.reversible,
         rule: Some(file.id.clone()),
-        fix,
+        fix: None,
+        trace: Vec::new(),
     }
 }
 
@@ -281,10 +328,33 @@ mod tests {
     #[test]
     fn a_secret_weighs_less_in_tests_samples_and_prose() {
         let code = "db_password = \"q7Zr!2kLx9Pv4TnW8s\"\n";
-        assert_eq!(claims("src/a.py", code), [(Some(1), Some(Severity::Blocker), None)]);
+        assert_eq!(claims("src/a.py", code), [(Some(1), Some(Severity::Factual), None)]);
         assert_eq!(claims("tests/a.py", code), [(Some(1), Some(Severity::Question), None)]);
         assert_eq!(claims("demo/a.py", code), [(Some(1), Some(Severity::Question), None)]);
         assert_eq!(claims("notes.txt", code), [(Some(1), Some(Severity::Question), None)]);
+        assert_eq!(
+            claims("locales/de.json", "{\"password\": \"q7Zr!2kLx9Pv4TnW8s\"}\n"),
+            [(Some(1), Some(Severity::Question), None)]
+        );
+    }
+
+    /// Issue 18: a bundle is read, and what rules match in its code is asked about.
+    #[test]
+    fn code_of_a_bundle_is_asked_about() {
+        let filler = "a();".repeat(200);
+        let code = format!("{filler}el.onclick = function () {{ eval(location.hash); }};");
+        let weights = |before: &str| {
+            let diff = format!(
+                "diff --git a/web/app.js b/web/app.js\n--- a/web/app.js\n+++ b/web/app.js\n@@ -1 +1 @@\n-{before}\n+{code}\n"
+            );
+            let mut change = tribunal_core::diff::parse::parse_diff(diff.as_bytes()).unwrap();
+            change.files[0].new_text = Some(format!("{code}\n").into());
+            let rules = RuleSet::new(built_in().unwrap()).unwrap();
+            let found = scan(&rules, &change, |_| true).unwrap().claims;
+            found.into_iter().map(|claim| claim.severity).collect::<Vec<_>>()
+        };
+        assert!(weights("a();").iter().any(|severity| *severity > Some(Severity::Question)), "the change alone makes no bundle");
+        assert!(!weights(&filler).is_empty() && weights(&filler).iter().all(|severity| *severity == Some(Severity::Question)));
     }
 
     #[test]
@@ -292,7 +362,15 @@ mod tests {
         let secret = "    let x = Key { secret_key: \"jMqRDgxSsBqqznfmddGdu1TmmZOJQxdM\".to_string() };\n";
         let code = format!("fn a() {{\n{secret}}}\n#[cfg(test)]\nmod tests {{\n    fn b() {{\n{secret}    }}\n}}\n");
         let found = claims("src/a.rs", &code);
-        assert_eq!(found, [(Some(2), Some(Severity::Blocker), None), (Some(7), Some(Severity::Question), None)]);
+        assert_eq!(found, [(Some(2), Some(Severity::Factual), None), (Some(7), Some(Severity::Question), None)]);
+    }
+
+    #[test]
+    fn a_rule_may_speak_once_of_a_file_and_ask_for_the_rest_of_it() {
+        let found = |code: &str| claims("db/migrations/0002_a.sql", code).iter().map(|claim| claim.0).collect::<Vec<_>>();
+        let indexes = "CREATE INDEX a ON t (a);\nCREATE INDEX b ON t (b);\n";
+        assert_eq!(found(indexes), [Some(1)]);
+        assert_eq!(found(&format!("CREATE TABLE t (id int);\n{indexes}")), []);
     }
 
     #[test]

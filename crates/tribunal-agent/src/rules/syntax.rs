@@ -2,20 +2,22 @@
 
 use super::clock::Clock;
 use super::compile::{Rule, SyntaxRule, SyntaxRules};
+use super::fix::{Repair, fix_of};
+use super::flow::find::{Anchor, Flow, find_flows};
 use super::lines::{PART_BYTES, boundary, quote};
 use super::old::Found;
 use super::scan::claim;
 use super::suppress::{self, Place};
 use ast_grep_core::matcher::MatcherExt;
-use ast_grep_core::replacer::Replacer;
 use ast_grep_core::tree_sitter::{LanguageExt, StrDoc};
 use ast_grep_core::{AstGrep, NodeMatch};
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use tribunal_context::grammar::Grammar;
 use tribunal_core::diff::change::{AddedLines, ChangedFile};
 use tribunal_core::diff::language::{Language, is_sample_path, is_test_path};
 use tribunal_core::findings::key::{normalise_code, sha256_hex};
-use tribunal_core::findings::report::{Claim, Fix};
+use tribunal_core::findings::report::Claim;
 use tribunal_core::ids::RepoPath;
 use tribunal_core::plan::files::NotReviewed;
 
@@ -59,8 +61,8 @@ pub fn scan_text(syntax: &SyntaxRules, subject: &Subject<'_>, text: &str, added:
     let lines: Vec<&str> = text.lines().collect();
     // Which rules look at a file depends on its path alone.
     let looks: Vec<bool> = syntax.matchers.iter().map(|matcher| matcher.rule.looks_at(subject.path, subject.is_test)).collect();
-    // The last place of each rule: one line says a thing once, however many nodes of it match.
-    let mut places: Vec<Option<(Option<u32>, Option<u32>)>> = vec![None; syntax.matchers.len()];
+    // One line says a thing once, however many nodes of it match.
+    let mut latest: Vec<Latest> = syntax.matchers.iter().map(|_| Latest::default()).collect();
     let mut looked = Looked::default();
     let mut unparsed = Unparsed::default();
     for (visited, node) in tree.root().dfs().enumerate() {
@@ -81,16 +83,45 @@ pub fn scan_text(syntax: &SyntaxRules, subject: &Subject<'_>, text: &str, added:
         }
         for (index, candidate) in candidates {
             let Some(found) = candidate.core.match_node(node.clone()) else { continue };
-            let Some(claim) = claim_of(candidate, &found, subject.path, &lines, added) else { continue };
+            let Some(mut claim) = claim_of(candidate, &found, subject.path, &lines, added) else { continue };
+            let is_long = lines_of(&claim, &lines).map(str::len).sum::<usize>() > PART_BYTES;
+            let repair = if is_long { None } else { candidate.repairs.repair(&found) };
             let place = Some((claim.line_start, claim.line_end));
-            if std::mem::replace(&mut places[index], place) == place {
+            if latest[index].place == place {
+                if let Some(repair) = repair
+                    && let Some(found) = latest[index].found.and_then(|at| looked.found.get_mut(at))
+                {
+                    let latest = &mut latest[index];
+                    if latest.takes(&repair) {
+                        latest.repairs.push(repair);
+                        found.claim.fix = fix_of(&latest.repairs, text);
+                    }
+                }
                 continue;
             }
+            latest[index] = Latest { place, found: None, repairs: repair.into_iter().collect() };
             match silence(&candidate.rule, &claim, &lines, added) {
                 Silence::None => {
+                    claim.fix = fix_of(&latest[index].repairs, text);
+                    latest[index].found = Some(looked.found.len());
                     let text = found.text();
                     let end = boundary(&text, MAX_CONSTRUCT_BYTES);
                     let construct = sha256_hex(normalise_code(&text[..end]).as_bytes());
+                    looked.found.push(Found { claim, construct });
+                }
+                Silence::Before => {}
+                Silence::ByChange => looked.silenced.push(claim),
+            }
+        }
+    }
+    if let Some(flow) = &syntax.flow {
+        for found in find_flows(flow, &tree, added, subject.clock)? {
+            let rule = &flow.rules[found.rule];
+            let claim = Some(rule).filter(|rule| rule.looks_at(subject.path, subject.is_test));
+            let Some(claim) = claim.and_then(|rule| claim_of_flow(rule, &found, subject.path, &lines)) else { continue };
+            match silence(rule, &claim, &lines, added) {
+                Silence::None => {
+                    let construct = sha256_hex(normalise_code(&found.construct).as_bytes());
                     looked.found.push(Found { claim, construct });
                 }
                 Silence::Before => {}
@@ -103,6 +134,27 @@ pub fn scan_text(syntax: &SyntaxRules, subject: &Subject<'_>, text: &str, added:
     looked.found.sort_by_key(place);
     looked.found.dedup_by_key(|found| place(found));
     Ok(looked)
+}
+
+/// The last place that a rule spoke of, and what can be done there.
+#[derive(Default)]
+struct Latest {
+    place: Option<(Option<u32>, Option<u32>)>,
+    /// Where its claim is among those found.
+    found: Option<usize>,
+    repairs: Vec<Repair>,
+}
+
+impl Latest {
+    /// Whether one more repair can be made together with those of the same place.
+    fn takes(&self, repair: &Repair) -> bool {
+        !self.repairs.is_empty() && self.repairs.iter().all(|other| other.goes_with(repair))
+    }
+}
+
+fn lines_of<'a>(claim: &Claim, lines: &'a [&str]) -> impl Iterator<Item = &'a str> {
+    let (start, end) = (claim.line_start.unwrap_or(1) as usize, claim.line_end.unwrap_or(1) as usize);
+    lines.get(start - 1..end).unwrap_or_default().iter().copied()
 }
 
 /// Added lines that the parser gave up on.
@@ -189,8 +241,31 @@ fn claim_of(
         }
         false => quoted.join("\n"),
     };
-    let fix = candidate.fix.as_ref().filter(|_| !is_long).and_then(|template| line_fix(template, found, lines));
-    Some(claim(&candidate.rule, path, start, end, evidence, fix))
+    Some(claim(&candidate.rule, path, start, end, evidence))
+}
+
+/// The claim of a flow, at its sink or at the step that the change touched.
+fn claim_of_flow(rule: &Arc<Rule>, flow: &Flow, path: &RepoPath, lines: &[&str]) -> Option<Claim> {
+    let (start, end) = match flow.anchor {
+        Anchor::Sink { first, last } if last - first < MAX_EVIDENCE_LINES => (first, last),
+        Anchor::Sink { first, .. } => (first, first),
+        Anchor::Step { line } => (line, line),
+    };
+    let quoted = lines.get(start as usize - 1..end as usize)?;
+    let is_long = quoted.iter().map(|line| line.len()).sum::<usize>() > PART_BYTES;
+    let evidence = match is_long {
+        true => {
+            let line = quoted.first()?;
+            let part = flow.construct.lines().last().unwrap_or_default();
+            let at = line.find(part).unwrap_or_default();
+            quote(line, at..at + part.len())
+        }
+        false => quoted.join("\n"),
+    };
+    let mut claim = claim(rule, path, start, end, evidence);
+    claim.severity = claim.severity.into_iter().chain(flow.severity).min();
+    claim.trace.clone_from(&flow.trace);
+    Some(claim)
 }
 
 /// Whether someone has said on the lines of a claim, or above them, that this is meant.
@@ -219,23 +294,6 @@ fn silence(rule: &Rule, claim: &Claim, lines: &[&str], added: &AddedLines) -> Si
         return Silence::Before;
     }
     Silence::None
-}
-
-/// Widens the replacement of a node to whole lines, which is what a suggestion block can say.
-fn line_fix(
-    template: &ast_grep_core::replacer::TemplateFix,
-    found: &NodeMatch<'_, StrDoc<Grammar>>,
-    lines: &[&str],
-) -> Option<Fix> {
-    let replacement = String::from_utf8(template.generate_replacement(found)).ok()?;
-    let (start, end) = (found.start_pos(), found.end_pos());
-    let before = lines.get(start.line())?.get(..start.byte_point().1)?;
-    let after = lines.get(end.line())?.get(end.byte_point().1..)?;
-    Some(Fix {
-        line_start: start.line() as u32 + 1,
-        line_end: end.line() as u32 + 1,
-        replacement: format!("{before}{replacement}{after}"),
-    })
 }
 
 /// The language that a file is read as: by its name, unless its first line names another interpreter. Nothing where no grammar fits.

@@ -1,26 +1,30 @@
 //! Does an answer fit? Said in words that a model can mend it by.
 
-use boon::{Compiler, ErrorKind, Schemas, ValidationError};
+use boon::{Compiler, ErrorKind, SchemaIndex, Schemas, ValidationError};
 use serde_json::{Map, Value};
 use tribunal_core::findings::admit::one_line;
+use tribunal_core::findings::answer::read_answer;
 
 /// More than this many problems at once help nobody.
 const SHOWN: usize = 3;
 /// What the schema is called while it is compiled; nothing is loaded from there.
 const NAME: &str = "memory:///schema.json";
 
-/// Reads an answer and checks it against the schema as our types made it. One code fence around the whole is taken off, and so
-/// are the `null`s by which a strict schema says "absent"; nothing is guessed out of prose.
+/// Reads an answer and checks it against the schema as our types made it. What a model puts around its JSON is dropped, and so are the
+/// `null`s by which a strict schema says "absent".
 pub fn validate(schema: &Value, text: &str) -> Result<Value, String> {
-    let mut value: Value = serde_json::from_str(unfenced(text)).map_err(|error| {
-        let start: String = text.trim().chars().take(60).collect();
-        format!("it is not one JSON value: {error} (it begins `{}`)", one_line(&start))
-    })?;
-    leave_out_nulls(schema, schema, &mut value);
     let (mut compiler, mut schemas) = (Compiler::new(), Schemas::new());
     let wrong = |error| format!("the schema itself is wrong: {error:#}");
     compiler.add_resource(NAME, schema.clone()).map_err(wrong)?;
     let root = compiler.compile(NAME, &mut schemas).map_err(wrong)?;
+    read_answer(text, |json| {
+        let value = serde_json::from_str(json).map_err(|error| error.to_string())?;
+        checked(schema, &schemas, root, value)
+    })
+}
+
+fn checked(schema: &Value, schemas: &Schemas, root: SchemaIndex, mut value: Value) -> Result<Value, String> {
+    leave_out_nulls(schema, schema, &mut value);
     let Err(error) = schemas.validate(&value, root) else { return Ok(value) };
     let mut problems = Vec::new();
     collect(&error, &mut problems);
@@ -50,14 +54,6 @@ fn collect(error: &ValidationError, into: &mut Vec<String>) {
 /// How far into the value something is wrong.
 fn depth(error: &ValidationError) -> usize {
     error.causes.iter().map(depth).max().unwrap_or(error.instance_location.tokens.len())
-}
-
-/// ```` ```json … ``` ````, if that is all there is.
-fn unfenced(text: &str) -> &str {
-    let text = text.trim();
-    let inner = text.strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));
-    let Some((language, body)) = inner.and_then(|inner| inner.split_once('\n')) else { return text };
-    if language.trim().chars().all(char::is_alphanumeric) { body } else { text }
 }
 
 fn leave_out_nulls(root: &Value, schema: &Value, value: &mut Value) {

@@ -97,7 +97,7 @@ fn nulls_are_read_as_absent() {
 }
 
 #[test]
-fn one_fence_around_the_whole_is_taken_off() {
+fn what_stands_around_the_answer_is_dropped() {
     let empty = r#"{"findings": []}"#;
     for text in [
         empty.to_owned(),
@@ -105,17 +105,17 @@ fn one_fence_around_the_whole_is_taken_off() {
         format!("```json\n{empty}\n```"),
         format!("```\n{empty}\n```\n"),
         format!("```JSON\n{empty}```"),
+        format!("Here it is:\n```json\n{empty}\n```"),
+        format!("```json\n{empty}\n``` done"),
+        format!("{empty} {empty}"),
     ] {
         assert!(validate(&report(), &text).is_ok(), "{text}");
     }
-    for text in [
-        format!("Here it is:\n```json\n{empty}\n```"),
-        format!("{empty} {empty}"),
-        String::new(),
-        format!("```json\n{empty}\n``` done"),
-    ] {
-        assert!(validate(&report(), &text).unwrap_err().contains("not one JSON value"), "{text}");
-    }
+    assert!(validate(&report(), "").unwrap_err().contains("not one JSON value"));
+    let two = format!("{empty} {}", r#"{"findings": [], "missing_prerequisites": ["a key"]}"#);
+    assert!(validate(&report(), &two).unwrap_err().contains("2 different JSON objects"));
+    // The reason is that of the object, and not that of the prose.
+    assert!(validate(&report(), "Here: {\"found\": []}").unwrap_err().contains("found"));
 }
 
 #[test]

@@ -8,6 +8,7 @@ use super::workflow::{code, is_workflow};
 use super::{Scope, whole_text};
 use tribunal_core::diff::change::DiffLine;
 use tribunal_core::findings::report::Claim;
+use tribunal_core::findings::scale::Severity;
 
 static PRIVILEGED: Pattern = Pattern::new(r"^\s*(?:-\s*)?(?:pull_request_target|workflow_run)\b|^on:.*\bpull_request_target\b");
 static HEAD: Pattern = Pattern::new(concat!(
@@ -20,6 +21,10 @@ static GUARD: Pattern = Pattern::new(
     r"author_association|github\.event\.label\.name|labels\.\*\.name|head\.repo\.full_name\s*==|head\.repo\.fork\s*==\s*false|!github\.event\.pull_request\.head\.repo\.fork",
 );
 
+/// The workflow limits its token to reading and names no secret: a stranger's code still runs, and gains little.
+static WRITES: Pattern = Pattern::new(r":\s*write\b|\bwrite-all\b|\bsecrets\.|\bsecrets:\s*inherit\b");
+static PERMISSIONS: Pattern = Pattern::new(r"^permissions:");
+
 pub fn check(scope: &Scope<'_>) -> Vec<Claim> {
     let mut claims = Vec::new();
     for file in scope.files().filter(|file| is_workflow(file)) {
@@ -29,8 +34,40 @@ pub fn check(scope: &Scope<'_>) -> Vec<Claim> {
         let Some(text) = whole_text(file) else { continue };
         let any = |pattern: &Pattern| text.iter().any(|line| pattern.is_match(code(line)));
         if any(&PRIVILEGED) && any(&HEAD) && !any(&GUARD) {
-            claims.push(scope.claim(file, line));
+            let mut claim = scope.claim(file, line);
+            if any(&PERMISSIONS) && !any(&WRITES) {
+                claim.severity = claim.severity.map(|severity| severity.min(Severity::Factual));
+            }
+            claims.push(claim);
         }
     }
     claims
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::compile::RuleSet;
+    use crate::rules::examples::added;
+    use crate::rules::load::built_in;
+    use crate::rules::scan::scan;
+    use tribunal_core::findings::scale::Severity;
+
+    /// Issue 18: P0 is for what is plainly exploitable.
+    #[test]
+    fn a_token_that_can_only_read_weighs_less() {
+        let rules = RuleSet::new(built_in().unwrap()).unwrap();
+        let severity = |permissions: &str| {
+            let text = format!(
+                "on: pull_request_target\n{permissions}jobs:\n  a:\n    steps:\n      - uses: actions/checkout@v4\n        with:\n          ref: ${{{{ github.head_ref }}}}\n      - run: make\n"
+            );
+            let claims = scan(&rules, &added(".github/workflows/ci.yml", &text), |_| true).unwrap().claims;
+            claims
+                .into_iter()
+                .find(|claim| claim.rule.as_deref() == Some("ci-untrusted-checkout"))
+                .and_then(|claim| claim.severity)
+        };
+        assert_eq!(severity(""), Some(Severity::Blocker));
+        assert_eq!(severity("permissions:\n  contents: read\n"), Some(Severity::Factual));
+        assert_eq!(severity("permissions:\n  contents: write\n"), Some(Severity::Blocker));
+    }
 }

@@ -84,7 +84,8 @@ fn is_suspect(line: &DiffLine, place: Place) -> bool {
         selectors = if matches!(c, '\u{FE00}'..='\u{FE0F}' | '\u{E0100}'..='\u{E01EF}') { selectors + 1 } else { 0 };
         in_flag = c == '\u{1F3F4}' || in_flag && is_tag(c);
         let hit = match c {
-            '\u{202D}' | '\u{202E}' => true,
+            // A number inside Persian or Arabic prose is often forced into its order.
+            '\u{202D}' | '\u{202E}' => place != Place::Text || !right_to_left,
             // Line ends for JavaScript, and for nobody who reads a diff.
             '\u{2028}' | '\u{2029}' => place == Place::Code && !is_literal(before, after),
             '\u{2066}'..='\u{2069}' => place != Place::Text || !right_to_left,
@@ -174,6 +175,14 @@ mod tests {
         assert!(suspect("text \u{E0069}\u{E0067}", Place::Text));
         assert!(!suspect("flag \u{1F3F4}\u{E0067}\u{E0062}\u{E0065}\u{E006E}\u{E0067}\u{E007F}", Place::Text));
         assert!(suspect("x = `\u{FE01}\u{FE05}\u{FE0A}\u{FE00}`", Place::Code));
+    }
+
+    /// Issue 18: a translation with a phone number is no attack; the same character in code is.
+    #[test]
+    fn overrides_are_used_in_right_to_left_prose() {
+        assert!(!suspect("\"hint\": \"برای مثال: \u{202D}628123456789\"", Place::Text));
+        assert!(suspect("\"hint\": \"plain \u{202D}text\"", Place::Text));
+        assert!(suspect("x = \"برای \u{202D}628\"", Place::Code));
     }
 
     #[test]

@@ -10,6 +10,7 @@ use crate::rules::lines::parts;
 use crate::rules::suppress::stands_alone;
 use std::collections::{BTreeMap, BTreeSet};
 use tribunal_core::diff::change::{ChangedFile, DiffLine, Hunk, Origin};
+use tribunal_core::diff::purpose::FilePurpose;
 use tribunal_core::findings::report::Claim;
 use tribunal_core::findings::scale::Severity;
 
@@ -43,7 +44,7 @@ pub fn check(scope: &Scope<'_>) -> Vec<Claim> {
     let mut removed: Option<BTreeSet<String>> = None;
     let mut called_harmless = BTreeSet::new();
     for file in scope.files() {
-        let is_aside = file.is_test() || file.is_sample() || file.is_prose();
+        let is_aside = !file.purpose().is_production();
         let folder = file.path.as_str().rsplit_once('/').map_or("", |(folder, _)| folder);
         for key in keys(file, Origin::Added) {
             let removed = removed.get_or_insert_with(|| {
@@ -78,12 +79,12 @@ pub fn check(scope: &Scope<'_>) -> Vec<Claim> {
 /// What one finding says about all keys of a folder.
 fn told(keys: &[(&ChangedFile, &DiffLine)]) -> Option<String> {
     let (first, _) = keys.first()?;
-    let kind = match (first.is_test(), first.is_sample(), first.is_prose()) {
-        (true, _, _) => "Test material: harmless if the key was made for this and nothing else trusts it. ",
-        (false, true, _) | (false, _, true) => {
+    let kind = match first.purpose() {
+        FilePurpose::Production => "",
+        FilePurpose::Test => "Test material: harmless if the key was made for this and nothing else trusts it. ",
+        FilePurpose::Sample | FilePurpose::Documentation | FilePurpose::Translation => {
             "Sample material: harmless if the key was made for this and nothing else trusts it. "
         }
-        (false, false, false) => "",
     };
     let mut names: Vec<&str> = keys.iter().map(|(file, _)| file.path.file_name()).collect();
     names.dedup();
@@ -122,11 +123,17 @@ fn keys_of_hunk(hunk: &Hunk, origin: Origin) -> Vec<Key<'_>> {
         let base64 = parts(&line.text).find_map(|part| usable_key(part, rest));
         if let Some(base64) = base64 {
             let above = &side[index.saturating_sub(COMMENT_REACH)..index];
-            let is_called_harmless = above.iter().any(|line| stands_alone(&line.text) && HARMLESS.is_match(&line.text));
+            let is_called_harmless = is_in_documentation(&line.text)
+                || above.iter().any(|line| stands_alone(&line.text) && HARMLESS.is_match(&line.text));
             found.push(Key { line, base64, is_called_harmless });
         }
     }
     found
+}
+
+/// A comment that documents code shows what a key looks like.
+fn is_in_documentation(line: &str) -> bool {
+    ["* ", "///", "//!"].iter().any(|mark| line.trim_start().starts_with(mark))
 }
 
 /// The key that begins in a line and goes on in the next ones.
@@ -355,6 +362,16 @@ mod tests {
         assert_eq!(places(&added("pkg/a.go", &code)), [("pkg/a.go".to_owned(), Some(Severity::Question))]);
         let far = code.replace("var key", "\n\n\nvar key");
         assert_eq!(places(&added("pkg/a.go", &far)), [("pkg/a.go".to_owned(), Some(Severity::Blocker))]);
+    }
+
+    /// Issue 18: the documentation of a class shows what a key looks like.
+    #[test]
+    fn a_key_in_a_documentation_comment_is_asked_about() {
+        let code: String = pem("\n").lines().map(|line| format!(" * {line}\n")).collect();
+        assert_eq!(
+            places(&added("src/Held.kt", &format!("/**\n{code} */\n"))),
+            [("src/Held.kt".to_owned(), Some(Severity::Question))]
+        );
     }
 
     #[test]

@@ -118,6 +118,7 @@ fn time_of(change: &Change, role: &Role) -> Duration {
         window: None,
         has_repo: true,
         spec: None,
+        directives: &[],
         author: tribunal_core::findings::admit::Author::Rules,
     };
     let report = Report { findings: found.claims, ..Report::default() };

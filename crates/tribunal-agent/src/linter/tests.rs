@@ -1,0 +1,100 @@
+use super::*;
+use std::collections::BTreeMap;
+use tribunal_core::linter::profile::Profile;
+
+/// A profile whose program is the shell, so that what a linter is given can be looked at.
+fn profile(script: &str, more: &str) -> Profile {
+    let text = format!(
+        "about = 'x'\nprogram = 'sh'\ninstall = 'x'\nrole = 'staff-engineer'\nfiles = ['*.py']\nargs = ['-c', '''{script}''', 'sh', '{{config}}', '{{files}}']\n{more}\n\
+         [config]\nbase = ['lint.toml']\nnever = ['lint.js', 'plugins/**']\nwith = ['--config', '{{path}}']\nwithout = ['--isolated']\n\
+         [output]\nformat = 'lines'\npattern = '^(?<file>[^:]+):(?<line>\\d+):(?<message>.+)$'\n\
+         [sample]\npath = 'a.py'\ntext = ''\nrule = 'x'\n"
+    );
+    Profile::parse(&text).unwrap()
+}
+
+/// A tree in which the change brings orders of its own beside those of the base.
+struct Hostile;
+
+impl Sources for Hostile {
+    fn export(&self, into: &Path) -> Result<(), String> {
+        let files = ["a.py", "b.py", "lint.toml", "lint.js", "plugins/deep/x.py", "sub/lint.toml"];
+        files.into_iter().try_for_each(|path| put(into, &path.into(), b"of the change")).map_err(|error| error.to_string())
+    }
+
+    fn of_base(&self, wanted: &dyn Fn(&RepoPath) -> bool) -> Result<Vec<(RepoPath, Vec<u8>)>, String> {
+        let base = BTreeMap::from([("lint.toml", "of the base"), ("lint.js", "of the base"), ("sub/lint.toml", "of the base")]);
+        let paths = base.into_iter().map(|(path, text)| (RepoPath::from(path), text.as_bytes().to_vec()));
+        Ok(paths.filter(|(path, _)| wanted(path)).collect())
+    }
+}
+
+fn look_with(config: &LinterConfig, script: &str, more: &str) -> Result<Found, AgentFailure> {
+    let profile = profile(script, more);
+    let changed = ["a.py", "-x.py", "lint.js", "readme.md"].map(RepoPath::from);
+    let changed: Vec<(&RepoPath, &str)> = changed.iter().map(|path| (path, "of the change")).collect();
+    ProfiledLinter { config: &LinterConfig { program: Some("sh".into()), ..config.clone() }, profile: &profile }
+        .look(&changed, &Hostile)
+}
+
+fn look(script: &str, more: &str) -> Result<Vec<String>, AgentFailure> {
+    Ok(look_with(&LinterConfig::of("x"), script, more)?.results.into_iter().map(|result| result.message).collect())
+}
+
+const LIST: &str = "echo \"f:1:$*\"; find . -type f | LC_ALL=C sort | while read f; do echo \"f:1:$f $(cat \"./$f\")\"; done";
+
+/// Issue 18, section 2: a linter sees the changed files, and of the configuration only what the base has as data.
+#[test]
+fn a_linter_sees_the_change_and_the_base_s_data() {
+    let seen = look(LIST, "").unwrap();
+    assert_eq!(
+        seen,
+        [
+            "--config lint.toml ./-x.py ./a.py",
+            "./-x.py of the change",
+            "./a.py of the change",
+            "./lint.toml of the base",
+            "./sub/lint.toml of the base",
+        ]
+    );
+}
+
+#[test]
+fn a_linter_of_whole_trees_sees_no_orders_of_the_change() {
+    let seen = look(LIST, "tree = 'whole'").unwrap();
+    assert_eq!(
+        seen[1..],
+        ["./a.py of the change", "./b.py of the change", "./lint.toml of the base", "./sub/lint.toml of the base"]
+    );
+}
+
+/// `config = "default"` leaves the base's out as well.
+#[test]
+fn a_person_may_want_the_defaults() {
+    let config = LinterConfig { config: Some(LinterConfigFrom::Default), ..LinterConfig::of("x") };
+    let found = look_with(&config, "echo \"f:1:$*\"", "").unwrap();
+    assert_eq!(found.results[0].message, "--isolated ./-x.py ./a.py");
+    assert_eq!(found.files.len(), 2);
+}
+
+/// Design rule 1: what did not look, or what nobody understood, is not clean.
+#[test]
+fn a_linter_that_did_not_look_has_failed() {
+    let failure = |script: &str| look(script, "").unwrap_err().to_string();
+    assert!(failure("echo 'no such option' >&2; exit 2").contains("ended with exit status: 2; it said: no such option"));
+    assert!(failure("echo 'Traceback' >&2; exit 1").contains("named nothing that it found"));
+    assert!(look("exit 0", "").unwrap().is_empty());
+    assert_eq!(look("echo 'a.py:1:x'; exit 1", "").unwrap(), ["x"]);
+}
+
+/// One that is not installed is named with how to install it; where there is nothing for it to look at, that does not matter.
+#[test]
+fn a_missing_linter_is_named() {
+    let profile = profile("exit 0", "");
+    let config = LinterConfig { program: Some("no-such-linter-anywhere".into()), ..LinterConfig::of("x") };
+    let linter = ProfiledLinter { config: &config, profile: &profile };
+    let path = RepoPath::from("a.py");
+    let failure = linter.look(&[(&path, "")], &Hostile).unwrap_err().to_string();
+    assert!(failure.starts_with("not-run: `no-such-linter-anywhere` is not installed here"), "{failure}");
+    assert!(linter.look(&[(&"a.md".into(), "")], &Hostile).unwrap().files.is_empty());
+}

@@ -1,0 +1,277 @@
+//! Branches, loops and cases: what holds on each way, and where the ways meet.
+
+use super::checks::Check;
+use super::evaluator::{Evaluator, Frame};
+use super::origin::Value;
+use super::state::State;
+use super::syntax::{Role, part};
+use tree_sitter::Node;
+
+/// Rounds of a loop until nothing new is learnt; a loop inside loops gets one.
+const MAX_ROUNDS: usize = 3;
+
+impl<'a> Evaluator<'a> {
+    /// The children one after the other; cases and handlers among them are ways beside each other.
+    pub fn evaluate_children(&mut self, node: Node<'a>, state: &mut State, frame: &mut Frame) -> Value {
+        let mut cursor = node.walk();
+        let children: Vec<Node<'a>> = node.named_children(&mut cursor).collect();
+        let roles: Vec<Role> = children.iter().map(|child| self.code.role(*child)).collect();
+        let is_case = |role: &Role| matches!(role, Role::Case { .. });
+        let is_handler = |role: &Role| *role == Role::Handler;
+        // The clauses of a comprehension stand behind what they bind.
+        for (child, role) in children.iter().zip(&roles) {
+            if matches!(role, Role::Each { body: "", .. }) {
+                self.evaluate(*child, state, frame);
+            }
+        }
+        if roles.iter().any(|role| is_case(role) || is_handler(role)) {
+            return self.evaluate_ways(&children, &roles, state, frame);
+        }
+        let is_block = is_block(node);
+        let mut value = Value::clean();
+        for (child, role) in children.iter().zip(&roles) {
+            if matches!(role, Role::Each { body: "", .. }) {
+                continue;
+            }
+            let found = self.evaluate_statement(*child, state, frame);
+            match is_block {
+                true => value = found,
+                false => value.join(found),
+            }
+        }
+        if is_block && !self.code.syntax.last_is_value { Value::clean() } else { value }
+    }
+
+    fn evaluate_ways(&mut self, children: &[Node<'a>], roles: &[Role], state: &mut State, frame: &mut Frame) -> Value {
+        let mut value = Value::clean();
+        let mut entry: Option<State> = None;
+        let mut met: Option<State> = None;
+        let before = state.clone();
+        for (child, role) in children.iter().zip(roles) {
+            let is_way = matches!(role, Role::Case { .. } | Role::Handler);
+            if !is_way {
+                if let Some(met) = met.take() {
+                    state.join(met);
+                    entry = None;
+                }
+                value.join(self.evaluate_statement(*child, state, frame));
+                continue;
+            }
+            // A handler may run after any part of what stands before it, a case after none of the other cases.
+            let start = entry.get_or_insert_with(|| {
+                let mut start = state.clone();
+                if *role == Role::Handler {
+                    start.join(before.clone());
+                }
+                start
+            });
+            let mut way = start.clone();
+            if let Role::Case { pattern } = role {
+                frame.breaks.push(Vec::new());
+                if let (Some(pattern), Some(subject)) = (part(*child, pattern), frame.subjects.last().cloned()) {
+                    self.bind(pattern, subject, &mut way);
+                }
+                value.join(self.evaluate(*child, &mut way, frame));
+                for left in frame.breaks.pop().unwrap_or_default() {
+                    way.join(left);
+                }
+            } else {
+                value.join(self.evaluate(*child, &mut way, frame));
+            }
+            match &mut met {
+                Some(met) => met.join(way),
+                None => met = Some(way),
+            }
+        }
+        if let Some(met) = met {
+            state.join(met);
+        }
+        value
+    }
+
+    /// A call that stands alone as a statement checks what it is given.
+    fn evaluate_statement(&mut self, node: Node<'a>, state: &mut State, frame: &mut Frame) -> Value {
+        let value = self.evaluate(node, state, frame);
+        if is_statement(node) {
+            for Check { key, rules, .. } in self.checks_of_statement(node) {
+                state.check(&key, rules);
+            }
+        }
+        value
+    }
+
+    /// `if`, `unless` and the conditional expression.
+    pub fn branch(&mut self, node: Node<'a>, state: &mut State, frame: &mut Frame) -> Value {
+        let (condition, then, otherwise, is_unless) = match self.code.role(node) {
+            Role::If { condition, then, otherwise } => (condition, then, otherwise, false),
+            Role::Unless { condition, then, otherwise } => (condition, then, otherwise, true),
+            _ => return Value::clean(),
+        };
+        let mut checks = Vec::new();
+        if let Some(initializer) = node.child_by_field_name("initializer") {
+            self.evaluate(initializer, state, frame);
+            checks.extend(self.checks_of_statement(initializer));
+        }
+        if let Some(condition) = part(node, condition) {
+            self.evaluate(condition, state, frame);
+            checks.extend(self.checks(condition, is_unless));
+        }
+        let mut alternatives: Vec<Node<'a>> = Vec::new();
+        if !otherwise.is_empty() && !otherwise.starts_with(['@', ':']) {
+            let mut cursor = node.walk();
+            alternatives.extend(node.children_by_field_name(otherwise, &mut cursor).filter(|child| child.is_named()));
+        } else {
+            alternatives.extend(part(node, otherwise));
+        }
+        self.either(part(node, then), &checks, &alternatives, state, frame)
+    }
+
+    /// `then` where the checks hold, the alternatives where they do not.
+    fn either(
+        &mut self,
+        then: Option<Node<'a>>,
+        checks: &[Check],
+        alternatives: &[Node<'a>],
+        state: &mut State,
+        frame: &mut Frame,
+    ) -> Value {
+        let mut other = state.clone();
+        for check in checks {
+            let way = if check.holds_if_true { &mut *state } else { &mut other };
+            way.check(&check.key, check.rules);
+        }
+        let mut value = then.map(|then| self.evaluate(then, state, frame)).unwrap_or_default();
+        if state.is_left {
+            // Whoever leaves after asking whether a value is wanted has checked it, in whichever words.
+            for check in checks.iter().filter(|check| !check.is_exact) {
+                other.check(&check.key, check.rules);
+            }
+        }
+        let Some((first, rest)) = alternatives.split_first() else {
+            state.join(other);
+            return value;
+        };
+        let nested = match (self.code.role(*first), rest.is_empty()) {
+            (Role::If { condition, then, .. }, false) => Some((part(*first, condition), part(*first, then))),
+            _ => None,
+        };
+        match nested {
+            Some((condition, then)) => {
+                let checks = condition.map(|condition| {
+                    self.evaluate(condition, &mut other, frame);
+                    self.checks(condition, false)
+                });
+                value.join(self.either(then, &checks.unwrap_or_default(), rest, &mut other, frame));
+            }
+            None => value.join(self.evaluate(*first, &mut other, frame)),
+        }
+        state.join(other);
+        value
+    }
+
+    /// `a && b`: what `a` has checked holds for `b`. `a || b`: the other way round.
+    pub fn short_circuit(&mut self, parts: &[Node<'a>], is_and: bool, state: &mut State, frame: &mut Frame) -> Value {
+        let mut value = Value::clean();
+        let mut inner = state.clone();
+        for operand in parts {
+            value.join(self.evaluate(*operand, &mut inner, frame));
+            for check in self.checks(*operand, !is_and) {
+                if check.holds_if_true {
+                    inner.check(&check.key, check.rules);
+                }
+            }
+        }
+        // The last operand may not have run.
+        state.join(inner);
+        value
+    }
+
+    pub fn each(&mut self, node: Node<'a>, state: &mut State, frame: &mut Frame) -> Value {
+        let Role::Each { item, items, body } = self.code.role(node) else { return Value::clean() };
+        let value = part(node, items).map(|items| self.evaluate(items, state, frame)).unwrap_or_default();
+        let Some(body) = part(node, body) else {
+            if let Some(item) = part(node, item) {
+                self.bind(item, value, state);
+            }
+            return Value::clean();
+        };
+        self.repeat(state, frame, |this, state, frame| {
+            if let Some(item) = part(node, item) {
+                this.bind(item, value.clone(), state);
+            }
+            this.evaluate(body, state, frame);
+        })
+    }
+
+    /// Runs a body until nothing new is learnt.
+    pub fn repeat(
+        &mut self,
+        state: &mut State,
+        frame: &mut Frame,
+        mut body: impl FnMut(&mut Self, &mut State, &mut Frame),
+    ) -> Value {
+        let rounds = if frame.loops > 1 { 1 } else { MAX_ROUNDS };
+        frame.loops += 1;
+        for _ in 0..rounds {
+            let before = state.clone();
+            frame.breaks.push(Vec::new());
+            body(self, state, frame);
+            for left in frame.breaks.pop().unwrap_or_default() {
+                state.join(left);
+            }
+            state.join(before.clone());
+            if state.says_same(&before) {
+                break;
+            }
+        }
+        frame.loops -= 1;
+        Value::clean()
+    }
+
+    /// `match`, `case`, `when`.
+    pub fn choose(
+        &mut self,
+        node: Node<'a>,
+        subject: Option<Node<'a>>,
+        body: Option<Node<'a>>,
+        state: &mut State,
+        frame: &mut Frame,
+    ) -> Value {
+        let value = subject.map(|subject| self.evaluate(subject, state, frame)).unwrap_or_default();
+        frame.subjects.push(value);
+        let value = self.evaluate_children(body.unwrap_or(node), state, frame);
+        frame.subjects.pop();
+        value
+    }
+}
+
+/// A list of statements, whose value is at most that of the last one.
+fn is_block(node: Node<'_>) -> bool {
+    matches!(
+        node.kind(),
+        "block"
+            | "statement_block"
+            | "compound_statement"
+            | "statements"
+            | "body_statement"
+            | "block_body"
+            | "then"
+            | "else"
+            | "ensure"
+            | "do"
+            | "parenthesized_statements"
+            | "statement_list"
+            | "program"
+            | "module"
+            | "source_file"
+            | "translation_unit"
+            | "compilation_unit"
+            | "class_body"
+            | "declaration_list"
+    )
+}
+
+fn is_statement(node: Node<'_>) -> bool {
+    matches!(node.kind(), "expression_statement" | "assert_statement")
+        || node.parent().is_some_and(|parent| matches!(parent.kind(), "statements" | "body_statement" | "then" | "block_body"))
+}

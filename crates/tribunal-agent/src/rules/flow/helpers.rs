@@ -1,0 +1,126 @@
+//! The functions of a file: which of them matter to a change, and what each makes of its parameters.
+
+use super::code::{Code, line};
+use super::evaluator::Hit;
+use super::functions::parameters;
+use super::origin::Value;
+use super::pattern::Argument;
+use super::syntax::{Role, part};
+use std::collections::{BTreeMap, BTreeSet};
+use tree_sitter::Node;
+use tribunal_core::diff::change::AddedLines;
+
+/// Where more functions were touched than this, all of them are looked at.
+const MAX_TOUCHED_NAMES: usize = 40;
+
+/// A function with a name that no other of its file has.
+pub struct Helper<'a> {
+    pub node: Node<'a>,
+    pub name: &'a str,
+    parameters: Vec<Option<&'a str>>,
+}
+
+/// What a helper does with its parameters.
+#[derive(Default)]
+pub struct Summary {
+    /// What comes back, by the parameter it came from.
+    pub returns: Value,
+    /// Sinks that a parameter reaches.
+    pub hits: Vec<Hit>,
+}
+
+pub struct Helpers<'a> {
+    by_name: BTreeMap<&'a str, Option<Helper<'a>>>,
+    /// Functions that the change touched, or that call one of them.
+    relevant: BTreeSet<usize>,
+}
+
+impl<'a> Helpers<'a> {
+    pub fn new(root: Node<'a>, code: &Code<'a>, touched: &AddedLines) -> Self {
+        let mut by_name: BTreeMap<&'a str, Option<Helper<'a>>> = BTreeMap::new();
+        let mut functions = Vec::new();
+        let mut cursor = root.walk();
+        'tree: loop {
+            let node = cursor.node();
+            if let Role::Function { name, .. } = code.role(node) {
+                functions.push(node);
+                if let Some(name) = function_name(node, name, code) {
+                    let helper = Helper { node, name, parameters: parameter_names(node, code) };
+                    // Two functions of one name: which one is called is unknown.
+                    by_name.entry(name).and_modify(|known| *known = None).or_insert(Some(helper));
+                }
+            }
+            if cursor.goto_first_child() {
+                continue;
+            }
+            while !cursor.goto_next_sibling() {
+                if !cursor.goto_parent() {
+                    break 'tree;
+                }
+            }
+        }
+        let is_touched = |node: &Node<'_>| touched.touches(line(*node), node.end_position().row as u32 + 1);
+        let names: Vec<&str> = by_name
+            .iter()
+            .filter(|(_, helper)| helper.as_ref().is_some_and(|it| is_touched(&it.node)))
+            .map(|(name, _)| *name)
+            .collect();
+        let calls_one =
+            |node: &Node<'a>| names.len() > MAX_TOUCHED_NAMES || names.iter().any(|name| code.node_text(*node).contains(name));
+        let relevant = functions.iter().filter(|node| is_touched(node) || calls_one(node)).map(Node::id).collect();
+        Self { by_name, relevant }
+    }
+
+    pub fn is_relevant(&self, function: Node<'_>) -> bool {
+        self.relevant.contains(&function.id())
+    }
+
+    /// The function of this file that a path names: `helper`, `self.helper`, `Class.helper`.
+    pub fn called(&self, path: &[&str]) -> Option<&Helper<'a>> {
+        let is_own = match path {
+            [_] => true,
+            [owner, _] => {
+                matches!(*owner, "self" | "this" | "cls" | "$this" | "static" | "Self")
+                    || owner.starts_with(|c: char| c.is_ascii_uppercase())
+            }
+            _ => false,
+        };
+        let name: &str = path.last()?;
+        if is_own { self.by_name.get(name)?.as_ref() } else { None }
+    }
+}
+
+impl Helper<'_> {
+    /// The argument that a parameter gets.
+    pub fn argument(&self, position: usize, arguments: &[Argument<'_>], path: &[&str]) -> Option<usize> {
+        let name = *self.parameters.get(position)?;
+        if let Some(at) = arguments.iter().position(|argument| argument.label.is_some() && argument.label == name) {
+            return Some(at);
+        }
+        let has_receiver = matches!(self.parameters.first(), Some(Some("self" | "cls"))) && path.len() > 1;
+        let at = position.checked_sub(usize::from(has_receiver))?;
+        arguments.get(at).filter(|argument| argument.label.is_none()).map(|_| at)
+    }
+}
+
+fn function_name<'a>(node: Node<'a>, name: super::syntax::Part, code: &Code<'a>) -> Option<&'a str> {
+    let mut named = part(node, name).or_else(|| {
+        // `const helper = (x) => …`
+        let parent = node.parent().filter(|parent| matches!(code.role(*parent), Role::Declare { .. }))?;
+        parent.child_by_field_name("name")
+    });
+    while let Some(inner) = named.filter(|node| node.kind().ends_with("_declarator")) {
+        named = inner.child_by_field_name("declarator");
+    }
+    code.last_name(named?)
+}
+
+fn parameter_names<'a>(node: Node<'a>, code: &Code<'a>) -> Vec<Option<&'a str>> {
+    let name = |parameter: Node<'a>| {
+        let inner = ["name", "pattern", "declarator", "left"].into_iter().find_map(|field| parameter.child_by_field_name(field));
+        let named =
+            inner.or_else(|| if code.role(parameter) == Role::Name { Some(parameter) } else { parameter.named_child(0) })?;
+        Some(code.node_text(named).trim_start_matches(['$', '*', '&']))
+    };
+    parameters(node, code).into_iter().map(name).collect()
+}
