@@ -2,6 +2,7 @@
 
 pub mod ask;
 mod given;
+mod linter;
 pub mod on_forge;
 mod opinion;
 mod publish;
@@ -19,12 +20,11 @@ use std::sync::{Arc, Mutex, OnceLock};
 use tribunal_agent::rules::compile::RuleSet;
 use tribunal_agent::rules::load::RuleError;
 use tribunal_agent::rules::scan::Scan;
-use tribunal_core::combine::dismissal::Dismissal;
 use tribunal_core::combine::identity::IdBook;
 use tribunal_core::combine::prior::OpenFinding;
 use tribunal_core::combine::verdict::Outcome;
 use tribunal_core::diff::apply::apply_hunks;
-use tribunal_core::diff::change::{ChangedFile, FileContent, FileStatus};
+use tribunal_core::diff::change::{Change, ChangedFile, FileContent, FileStatus};
 use tribunal_core::diff::parse::{parse_diff, text_of};
 use tribunal_core::diff::prefix::Prefixes;
 use tribunal_core::findings::window::Window;
@@ -32,9 +32,8 @@ use tribunal_core::ids::{FindingId, FindingKey};
 use tribunal_core::plan::files::summarise;
 use tribunal_core::plan::mode::LastReview;
 use tribunal_core::policy::agents::{AgentConfig, Means};
-use tribunal_core::procedure::review::pull::PullRead;
+use tribunal_core::procedure::review::known::{Known, KnownReview};
 use tribunal_core::procedure::review::{ChangeRead, Effect, Input, LastKnown, Phase, State, Target};
-use tribunal_core::report::document::Document;
 use tribunal_core::report::history::{PastReview, remember};
 use tribunal_forge::git::change::ReadChange;
 use tribunal_forge::git::{GitError, Repository};
@@ -55,22 +54,6 @@ pub struct Effects {
     change: OnceLock<Arc<ReadChange>>,
     scan: OnceLock<Result<Arc<Scan>, RuleError>>,
     window: Mutex<Option<Arc<Window>>>,
-}
-
-/// What is known of a case before its change is read: from the ledger, and from the pull request, which wins (CF-8).
-pub struct Known {
-    pub names: BTreeMap<FindingKey, FindingId>,
-    pub last: Option<Last>,
-    pub dismissals: Vec<Dismissal>,
-    pub pull: Option<PullRead>,
-}
-
-/// The last review.
-pub struct Last {
-    pub document: Document,
-    pub iteration: u32,
-    pub history: Vec<PastReview>,
-    pub proved: bool,
 }
 
 impl Effects {
@@ -129,11 +112,15 @@ impl Effects {
         let read = blocking(move || -> Result<ChangeRead, GitError> {
             let change = worker.change(&state, patch)?;
             let keep = state.request.pull.is_some() || !known.dismissals.is_empty();
-            let last = known.last.map(|last| worker.last_known(&state, last, keep));
+            let last = known.last.map(|last| worker.last_known(&state, last, &change.change, keep));
+            let compared = |finding| OpenFinding::compared(finding, &change.change);
             Ok(ChangeRead {
                 files: change.files.clone(),
                 has_repo: matches!(state.request.target, Target::Trees { .. }),
                 last,
+                loose: known.loose.into_iter().map(compared).collect(),
+                lost: known.lost,
+                unverified: known.unverified,
                 ids: IdBook::from_names(known.names),
                 pull: known.pull,
                 dismissals: known.dismissals,
@@ -150,20 +137,14 @@ impl Effects {
     async fn known(&self, case_id: &str) -> Result<Known, EngineError> {
         let names = self.ledger.names(case_id).await?;
         let iteration = self.ledger.count_documents(case_id).await?;
-        // A document of a release we cannot read is no ground to build on: the review is then a full one.
-        let document = self.ledger.last_document(case_id).await?.and_then(|row| serde_json::from_str::<Document>(&row.body).ok());
+        let last = self.ledger.last_document(case_id).await?;
         let dismissals = self.ledger.dismissals(case_id).await?;
-        Ok(Known {
-            names: names.into_iter().map(|(key, n)| (FindingKey(key), FindingId(u32::try_from(n).unwrap_or(u32::MAX)))).collect(),
-            last: document.map(|document| Last {
-                history: document.history.clone(),
-                iteration: u32::try_from(iteration).unwrap_or(u32::MAX),
-                document,
-                proved: true,
-            }),
-            dismissals: dismissals.iter().filter_map(|body| serde_json::from_str(body).ok()).collect(),
-            pull: None,
-        })
+        Ok(Known::of_ledger(
+            names.into_iter().map(|(key, n)| (FindingKey(key), FindingId(u32::try_from(n).unwrap_or(u32::MAX)))).collect(),
+            last.as_ref().map(|row| row.body.as_str()),
+            u32::try_from(iteration).unwrap_or(u32::MAX),
+            dismissals.iter().filter_map(|body| serde_json::from_str(body).ok()).collect(),
+        ))
     }
 
     async fn patch_bytes(&self, target: &Target) -> Result<Option<Vec<u8>>, EngineError> {
@@ -211,8 +192,8 @@ impl Effects {
         text(new).or_else(|| apply_hunks(&text(old)?, &file.hunks))
     }
 
-    fn last_known(&self, state: &State, last: Last, keep_document: bool) -> LastKnown {
-        let Last { document, iteration, history, proved } = last;
+    fn last_known(&self, state: &State, last: KnownReview, change: &Change, keep_document: bool) -> LastKnown {
+        let KnownReview { document, iteration, history, proved } = last;
         let (base, head) = (state.request.target.base(), state.request.target.head());
         let repository = self.repository.as_ref();
         let reachable = repository
@@ -234,7 +215,7 @@ impl Effects {
                 same_content,
             },
             gaps: document.spec_gaps.clone(),
-            open: document.findings.iter().map(|finding| OpenFinding { finding: finding.clone() }).collect(),
+            open: document.findings.iter().map(|finding| OpenFinding::compared(finding.clone(), change)).collect(),
             clean: document.checked_and_clean.iter().map(|check| check.slug.clone()).collect(),
             iteration,
             changed_since,
@@ -257,7 +238,7 @@ impl Effects {
         let base = target.base();
         let old_base = reviewing.plan.since_base.as_ref().unwrap_or(&base);
         let touched = self.repository()?.window(old_base, since, &base, &target.head(), state.request.policy.read_limits())?;
-        let window = Arc::new(Window::new(touched, reviewing.plan.prior.iter().map(|open| open.known()).collect()));
+        let window = Arc::new(Window::new(touched, reviewing.plan.prior.iter().flat_map(|open| open.known()).collect()));
         *kept = Some(Arc::clone(&window));
         Ok(Some(window))
     }

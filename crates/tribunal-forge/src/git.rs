@@ -15,6 +15,7 @@ mod export;
 pub mod fetch;
 pub mod look;
 pub mod merge;
+mod object_cache;
 mod records;
 pub mod refs;
 mod settings;
@@ -30,7 +31,7 @@ pub use class::{git_in_demo, git_version};
 use class::UntrustedTree;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use tribunal_core::ids::{RepoPath, Sha};
 
 #[derive(Debug, thiserror::Error)]
@@ -106,8 +107,7 @@ pub struct Repository {
     snapshots: Option<PathBuf>,
     /// The forge that a clone of ours was made from.
     remote: Option<Arc<fetch::Remote>>,
-    /// Trees that were compared. They never change, and one review asks for the same ones again and again.
-    compared: Arc<change::Compared>,
+    cache: Arc<Mutex<object_cache::ObjectCache>>,
 }
 
 impl Repository {

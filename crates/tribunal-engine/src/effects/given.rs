@@ -5,15 +5,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use tribunal_context::outline::outline;
 use tribunal_core::call::usage::estimate_tokens;
+use tribunal_core::combine::prior::OpenFinding;
 use tribunal_core::diff::change::{AddedLines, Change, ChangedFile};
 use tribunal_core::diff::language::Language;
 use tribunal_core::findings::brief::{Assignment, PriorFinding, reading_order};
 use tribunal_core::findings::key::Outline;
+use tribunal_core::findings::present::{PresentCode, present_code};
 use tribunal_core::findings::window::Window;
 use tribunal_core::ids::{RepoPath, Sha};
 use tribunal_core::plan::files::Disposition;
 use tribunal_core::policy::context::parse_context;
-use tribunal_core::procedure::review::{Phase, Plan, State};
+use tribunal_core::procedure::review::{Phase, Plan, State, Target};
 use tribunal_core::prompt::RunWords;
 use tribunal_core::prompt::around::{Excerpt, Source, called_elsewhere, definition, excerpts};
 use tribunal_core::prompt::brief::{Part, common_sections, shared};
@@ -44,15 +46,30 @@ impl Effects {
         let said = |error: tribunal_forge::git::GitError| error.to_string();
         let texts: Vec<&str> = state.request.context.iter().chain(&state.request.policy.context).map(String::as_str).collect();
         let (base, head) = (state.request.target.base(), state.request.target.head());
+        let read = self.change(state, patch).map_err(said)?;
         Ok(Given {
-            read: self.change(state, patch).map_err(said)?,
             window: self.window(state).map_err(said)?,
-            prior: plan.prior.iter().map(|open| open.for_brief()).collect(),
+            prior: plan.prior.iter().map(|open| open.for_brief(Some(self.present(state, &read.change, open)))).collect(),
+            read,
             context: parse_context(&texts.join("\n")).map(|context| context.prose).unwrap_or_default(),
             range: plan.since.as_ref().map(|since| format!("{since}..{head}")),
             base,
             head,
         })
+    }
+}
+
+impl Effects {
+    /// The code of an open finding at the head, from the change or from the tree.
+    fn present(&self, state: &State, change: &Change, open: &OpenFinding) -> PresentCode {
+        let finding = &open.finding;
+        let in_change = change.file(&finding.file).and_then(|file| file.new_text.as_deref()).map(str::to_owned);
+        let in_tree = || match &state.request.target {
+            Target::Trees { head, .. } => self.repository.as_deref()?.file_at(head, finding.file.as_str()),
+            Target::Patch { .. } => None,
+        };
+        let text = in_change.or_else(|| String::from_utf8(in_tree()?).ok());
+        present_code(&finding.evidence, finding.line_start, text.as_deref())
     }
 }
 

@@ -1,17 +1,17 @@
 //! What stands on a pull request before its change is looked at: the last review's summary, and what people have told us since.
 
-use super::{Known, Last};
 use crate::EngineError;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use tribunal_core::combine::dismissal::{Dismissal, objection, weigh, words};
+use tribunal_core::combine::dismissal::{objection, weigh, words};
 use tribunal_core::feedback::right::Permissions;
 use tribunal_core::ids::Sha;
+use tribunal_core::procedure::review::known::{Known, ShownReviews};
 use tribunal_core::procedure::review::pull::{PullRead, PullRun};
-use tribunal_core::publish::marker::{MarkerKey, Seal};
-use tribunal_core::publish::memory::Memory;
+use tribunal_core::publish::marker::MarkerKey;
 use tribunal_core::publish::reconcile::{remembered, stickies};
 use tribunal_core::publish::status::{stands, status};
+use tribunal_core::publish::sticky::was_sticky;
 use tribunal_core::publish::threads::own;
 use tribunal_core::pull::facts::{Account, Permission};
 use tribunal_core::pull::fault::ForgeFault;
@@ -35,7 +35,7 @@ pub struct LookedUp(Arc<Mutex<BTreeMap<String, Told<Permission>>>>);
 
 impl OnForge {
     /// Adds what the pull request says to what the ledger knows.
-    pub async fn look(&self, pull: &PullRun, head: &Sha, mut known: Known) -> Result<Known, EngineError> {
+    pub async fn look(&self, pull: &PullRun, head: &Sha, known: Known) -> Result<Known, EngineError> {
         let (number, case_id) = (pull.subject.place.number, pull.subject.place.case_id());
         let (me, comments, checks) =
             tokio::try_join!(self.forge.identity(), self.forge.comments(number), self.forge.checks(head))?;
@@ -44,19 +44,9 @@ impl OnForge {
         // Threads cost more to read than anything else, and say nothing new while nobody has spoken.
         let is_quiet = sticky.as_ref().is_some_and(|(comment, _)| comment.is_last_event(&pull.updated_at));
         let threads = if memory.is_some() && is_quiet { Vec::new() } else { self.forge.threads(number).await? };
-        for thread in own(&threads, &me, &case_id, &self.key).iter().filter(|thread| thread.seal == Seal::Good) {
-            known.names.insert(thread.key.clone(), thread.id);
-        }
-        match memory {
-            Some(memory) => {
-                known.names.extend(memory.names.clone());
-                let waved = memory.document.findings.iter().filter_map(|finding| Some((finding.id, finding.dismissed.clone()?)));
-                known.dismissals.extend(waved.map(|(id, dismissed)| Dismissal { id, dismissed }));
-                known.last = Some(self.last(memory, known.last));
-            }
-            // What the ledger knows was never shown, or is shown no more.
-            None => known.last = known.last.map(|last| Last { proved: false, ..last }),
-        }
+        let has_summary = comments.iter().any(|comment| comment.author.is(&me) && was_sticky(&comment.body));
+        let own_threads = own(&threads, &me, &case_id, &self.key);
+        let mut known = known.with_pull(ShownReviews { memory, threads: &own_threads, has_summary });
         let mut objections = Vec::new();
         let mut rights: BTreeMap<String, Permission> = BTreeMap::new();
         for word in words(&comments, &threads, &me) {
@@ -71,16 +61,6 @@ impl OnForge {
         let status_stands = known.last.as_ref().is_some_and(|last| stands(&status(&last.document), &checks));
         known.pull = Some(PullRead { status_stands, objections });
         Ok(known)
-    }
-
-    /// The pull request wins; the ledger has the same review in full, if it is the same one.
-    fn last(&self, memory: Memory, in_ledger: Option<Last>) -> Last {
-        let same = in_ledger.filter(|last| last.document.receipt.run == memory.document.receipt.run);
-        let document = match same {
-            Some(last) => last.document,
-            None => memory.document,
-        };
-        Last { document, iteration: memory.iteration, history: memory.history, proved: true }
     }
 
     /// What these accounts may do, each asked once in a run. What the forge does not tell is unknown, with the reason; a forge that does

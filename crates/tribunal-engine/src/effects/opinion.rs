@@ -12,9 +12,9 @@ use tribunal_core::combine::finding::Finding;
 use tribunal_core::combine::opinion::{CheckedOpinion, Opinion, Opinions};
 use tribunal_core::diff::change::Change;
 use tribunal_core::findings::admit::one_line;
-use tribunal_core::findings::anchor::fold;
 use tribunal_core::findings::leak::Watch;
 use tribunal_core::findings::plain::plain;
+use tribunal_core::findings::quote::Quote;
 use tribunal_core::ids::{AgentName, FindingId};
 use tribunal_core::procedure::review::{Input, Phase, SecondOpinion, Spend, State, finish};
 use tribunal_core::prompt::{RunWords, VERIFY, brief, hidden};
@@ -110,14 +110,14 @@ impl Effects {
 
 /// Looks the quote up in the files of the change.
 fn checked(opinion: Opinion, change: &Change, watch: &Watch) -> CheckedOpinion {
-    let quote = fold(&hidden(&opinion.evidence));
+    let evidence = hidden(&opinion.evidence);
+    let quote = Quote::new(&evidence);
     // It may quote the finding, whose keys are masked.
-    let stands = |text: &str| fold(text).contains(&quote) || quote.contains(" masked") && fold(&mask(text)).contains(&quote);
-    let shown = quote.len() > 3
-        && change.files.iter().any(|file| {
-            let lines: Vec<&str> = file.lines().map(|line| line.text.as_str()).collect();
-            stands(&lines.join("\n")) || file.new_text.as_deref().is_some_and(stands)
-        });
+    let stands = |text: &str| quote.stands_in(text) || evidence.contains(" masked") && quote.stands_in(&mask(text));
+    let shown = change.files.iter().any(|file| {
+        let lines: Vec<&str> = file.lines().map(|line| line.text.as_str()).collect();
+        stands(&lines.join("\n")) || file.new_text.as_deref().is_some_and(stands)
+    });
     let reason = if watch.leak(&opinion.reason).is_some() { String::new() } else { one_line(&plain(&masked(&opinion.reason))) };
     CheckedOpinion { id: opinion.id, stand: opinion.stand, reason, shown }
 }

@@ -2,6 +2,7 @@
 
 use super::Effects;
 use super::given::plan;
+use super::linter::seated_widely;
 use super::thinking::role;
 use crate::sarif_file;
 use crate::{EngineError, Progress};
@@ -17,9 +18,10 @@ use tribunal_agent::sarif::{Linter, SarifAgent};
 use tribunal_agent::scratch::Scratch;
 use tribunal_context::outline::outline;
 use tribunal_core::combine::recheck::{Rerun, recheck};
-use tribunal_core::diff::change::{Change, ChangedFile, FileStatus};
+use tribunal_core::diff::change::{Change, FileStatus};
 use tribunal_core::diff::language::{Language, is_test_path};
 use tribunal_core::findings::admit::{Author, Gate, admit};
+use tribunal_core::findings::cited_path::CitedPaths;
 use tribunal_core::findings::key::Outline;
 use tribunal_core::findings::leak::Watch;
 use tribunal_core::findings::report::{Claim, CleanCheck, Report};
@@ -35,11 +37,14 @@ use tribunal_core::report::receipt::{Cost, Reading, RulesDepth, SeatState};
 
 /// What an agent answered, and how closely it looked if it is the rules.
 #[derive(Default)]
-struct Answer {
-    report: Report,
-    depths: BTreeMap<RepoPath, RulesDepth>,
-    cut: BTreeMap<RepoPath, NotReviewed>,
-    silenced: Vec<Silenced>,
+pub(super) struct Answer {
+    pub report: Report,
+    pub depths: BTreeMap<RepoPath, RulesDepth>,
+    pub rules: u32,
+    pub cut: BTreeMap<RepoPath, NotReviewed>,
+    pub silenced: Vec<Silenced>,
+    /// The files that a linter with a profile was given.
+    pub linted: Option<BTreeSet<RepoPath>>,
 }
 
 impl Answer {
@@ -76,8 +81,10 @@ impl Effects {
         let given = self.given(state, patch).map_err(AgentFailure::Failed)?;
         let role = role(seat, state).map_err(AgentFailure::Failed)?;
         let agent = state.request.policy.agents.get(&seat.agent).ok_or_else(|| failed(&"the agent is unknown"))?;
+        let wide = matches!(agent, AgentConfig::Linter(_)).then(|| seated_widely(seat, state)).flatten();
+        let role = wide.as_ref().unwrap_or(role);
         let view = View { plan, change: given.change() };
-        let Answer { report, depths, cut, silenced } = match agent {
+        let Answer { report, depths, rules, cut, silenced, linted } = match agent {
             AgentConfig::Rules {} => self.play_rules(role, &view)?,
             AgentConfig::Command { command, timeout_seconds, env, key, network, read } => {
                 // Its own key is passed on under its own name; the configuration refuses every other key there.
@@ -116,6 +123,7 @@ impl Effects {
                 };
                 Answer::of(agent.report(role, &bytes, given.change(), Some(&root))?)
             }
+            AgentConfig::Linter(linter) => self.play_linter(seat, linter, role, state, &given)?,
             AgentConfig::NotTrusted(stub) => return Err(AgentFailure::Failed(format!("not-run: {}", stub.why))),
             _ => return Err(AgentFailure::Failed(format!("a `{}` agent is not played here", agent.kind()))),
         };
@@ -124,7 +132,7 @@ impl Effects {
         let watch = Watch::new(std::iter::empty(), "");
         let author = match agent {
             AgentConfig::Rules {} => Author::Rules,
-            AgentConfig::Sarif { .. } => Author::Linter,
+            AgentConfig::Sarif { .. } | AgentConfig::Linter(_) => Author::Linter,
             _ => Author::Agent(&watch),
         };
         let gate = Gate {
@@ -135,6 +143,7 @@ impl Effects {
             window: given.window.as_deref().filter(|_| Window::binds(agent)),
             has_repo: plan.flags.has_repo,
             spec: state.request.spec.as_deref(),
+            directives: &state.request.directives(),
             author,
         };
         let mut report = admit(report, &gate);
@@ -142,28 +151,41 @@ impl Effects {
             // A linter runs over every file; the rules name those that they looked at.
             let is_linter = matches!(agent, AgentConfig::Sarif { .. });
             // A rule that could not look at all of a file proves nothing fixed: no change mends a defect by hiding it.
-            let needs_syntax = |rule: &str| self.rules.get(rule).is_none_or(|rule| rule.file.rule.is_some());
+            let needs_syntax = |rule: &str| self.rules.get(rule).is_none_or(|rule| rule.file.needs_syntax());
             let is_gone = |path: &RepoPath| given.change().file(path).is_some_and(|file| file.status == FileStatus::Deleted);
             let could_look = |path: &RepoPath, rule: &str| match (depths.get(path), cut.get(path)) {
                 (_, Some(NotReviewed::OutOfTime)) | (None, _) => false,
                 (Some(RulesDepth::Syntax), _) => true,
                 (Some(RulesDepth::Lines), _) => !needs_syntax(rule) || is_gone(path),
             };
-            let looked_at = |path: &RepoPath, rule: &str| match is_linter {
-                true => given.change().file(path).is_some(),
-                false => could_look(path, rule),
+            let looked_at = |path: &RepoPath, rule: &str| match (&linted, is_linter) {
+                (Some(files), _) => files.contains(path) || is_gone(path),
+                (None, true) => given.change().file(path).is_some(),
+                (None, false) => could_look(path, rule),
             };
             // A file that was too large to take in is part of the plan alone, and it does differ.
             let differs = |path: &RepoPath| plan.files.iter().any(|planned| &planned.file.path == path);
             let found = &report.findings;
-            let rerun = Rerun { role, agent: &seat.agent, found, looked_at: &looked_at, differs: &differs };
+            let is_active = |rule: &str| is_linter || self.rules.get(rule).is_some();
+            let is_silenced =
+                |path: &RepoPath, rule: &str| silenced.iter().any(|one| (&one.path, one.rule.as_str()) == (path, rule));
+            let rerun = Rerun {
+                role,
+                agent: &seat.agent,
+                found,
+                looked_at: &looked_at,
+                differs: &differs,
+                is_active: &is_active,
+                is_silenced: &is_silenced,
+            };
             report.prior = recheck(&plan.prior, &rerun);
         }
-        let files = given.files(plan).len() as u32;
+        let files = linted.map_or_else(|| given.files(plan).len(), |linted| linted.len()) as u32;
         Ok(SeatAnswer {
             state: SeatState::Ok,
             report,
             depths,
+            rules,
             cut,
             silenced,
             reading: Reading { files, read: files, parts: 1 },
@@ -190,13 +212,15 @@ impl Effects {
             .collect();
         let own = |claim: &&Claim| role.owns(&claim.category);
         let (grave, light): (Vec<&Claim>, Vec<&Claim>) = scanned.silenced.iter().filter(own).partition(|claim| is_grave(claim));
+        let checks = checks(&self.rules, role, scanned);
         let report = Report {
             findings: scanned.claims.iter().filter(own).cloned().chain(grave.into_iter().map(questioned)).collect(),
-            checked_clean: clean_checks(&self.rules, role, scanned),
+            checked_clean: clean_checks(&checks, scanned),
             ..Report::default()
         };
         let silenced = light.into_iter().filter_map(silenced).collect();
-        Ok(Answer { report, depths, cut: scanned.cut.iter().cloned().collect(), silenced })
+        let rules = checks.iter().map(|check| check.rules as u32).sum();
+        Ok(Answer { report, depths, rules, cut: scanned.cut.iter().cloned().collect(), silenced, linted: None })
     }
 }
 
@@ -249,23 +273,24 @@ fn scratch() -> Result<Scratch, AgentFailure> {
 
 pub(super) fn outlines(report: &Report, change: &Change) -> BTreeMap<RepoPath, Outline> {
     let mut outlines = BTreeMap::new();
-    let files: BTreeMap<&RepoPath, &ChangedFile> = change.files.iter().map(|file| (&file.path, file)).collect();
+    let paths = CitedPaths::new(change);
     for claim in &report.findings {
-        if outlines.contains_key(&claim.file) {
-            continue;
-        }
-        if let Some(file) = files.get(&claim.file)
-            && let (Some(language), Some(text)) = (file.language(), file.new_text.as_deref())
-        {
-            outlines.insert(claim.file.clone(), outline(language, text));
+        let Some(file) = paths.find(&claim.file).filter(|file| !outlines.contains_key(&file.path)) else { continue };
+        if let (Some(language), Some(text)) = (file.language(), file.new_text.as_deref()) {
+            outlines.insert(file.path.clone(), outline(language, text));
         }
     }
     outlines
 }
 
-/// A category is clean when rules of it really looked at something and nothing matched.
-fn clean_checks(rules: &RuleSet, role: &Role, scanned: &Scan) -> Vec<CleanCheck> {
-    let found: BTreeSet<&CategoryCode> = scanned.claims.iter().map(|claim| &claim.category).collect();
+/// What the rules of one category have looked at.
+struct CategoryCheck<'a> {
+    category: &'a CategoryCode,
+    rules: usize,
+    files: usize,
+}
+
+fn checks<'a>(rules: &RuleSet, role: &'a Role, scanned: &Scan) -> Vec<CategoryCheck<'a>> {
     // What could not be looked at whole stands under no clean category.
     let cut: BTreeSet<&RepoPath> = scanned.cut.iter().map(|(path, _)| path).collect();
     let looked_at: Vec<Looked<'_>> = scanned
@@ -280,14 +305,13 @@ fn clean_checks(rules: &RuleSet, role: &Role, scanned: &Scan) -> Vec<CleanCheck>
         .collect();
     role.categories
         .iter()
-        .filter(|category| !found.contains(&category.code))
-        .filter_map(|category| {
+        .map(|category| {
             let mut looked = 0;
             let mut files = BTreeSet::new();
             for rule in rules.rules.iter().filter(|rule| rule.file.category == category.code) {
                 let seen = looked_at.iter().filter(|file| {
                     let speaks =
-                        rule.file.rule.is_none() || file.syntax.is_some_and(|language| rule.file.languages.contains(&language));
+                        !rule.file.needs_syntax() || file.syntax.is_some_and(|language| rule.file.languages.contains(&language));
                     speaks && rule.looks_at(file.path, file.is_test)
                 });
                 let mut any = false;
@@ -297,10 +321,19 @@ fn clean_checks(rules: &RuleSet, role: &Role, scanned: &Scan) -> Vec<CleanCheck>
                 }
                 looked += usize::from(any);
             }
-            (looked > 0).then(|| CleanCheck {
-                category: category.code.clone(),
-                evidence: format!("{looked} rule{} over {} file{}, no match", plural(looked), files.len(), plural(files.len())),
-            })
+            CategoryCheck { category: &category.code, rules: looked, files: files.len() }
+        })
+        .collect()
+}
+
+/// A category is clean when rules of it really looked at something and nothing matched.
+fn clean_checks(checks: &[CategoryCheck<'_>], scanned: &Scan) -> Vec<CleanCheck> {
+    let found: BTreeSet<&CategoryCode> = scanned.claims.iter().map(|claim| &claim.category).collect();
+    let clean = checks.iter().filter(|check| check.rules > 0 && !found.contains(check.category));
+    clean
+        .map(|CategoryCheck { category, rules, files }| CleanCheck {
+            category: (*category).clone(),
+            evidence: format!("{rules} rule{} over {files} file{}, no match", plural(*rules), plural(*files)),
         })
         .collect()
 }

@@ -166,6 +166,7 @@ impl Effects {
                 window: given.window.as_deref(),
                 has_repo: plan.flags.has_repo,
                 spec: state.request.spec.as_deref(),
+                directives: &state.request.directives(),
                 author: Author::Agent(&watch),
             };
             admit(report, &gate)

@@ -7,6 +7,7 @@ use crate::EngineError;
 use schemars::schema_for;
 use std::collections::{BTreeMap, BTreeSet};
 use tribunal_agent::rules::examples::added;
+use tribunal_agent::rules::proof;
 use tribunal_agent::rules::scan::scan;
 use tribunal_core::call::Question;
 use tribunal_core::diff::change::Change;
@@ -24,9 +25,10 @@ use tribunal_core::prompt::{FIX, RunWords};
 use tribunal_core::publish::outgoing::masked;
 use tribunal_core::remedy::assess::{Assessment, Decision};
 use tribunal_core::remedy::edits::{Fix, apply};
+use tribunal_core::remedy::embedded::safe_fix;
 use tribunal_core::remedy::patch::{self, Refusal};
 use tribunal_core::remedy::rewrite::rewrites;
-use tribunal_core::remedy::splice::{Moved, Splice};
+use tribunal_core::remedy::splice::{self, Moved, Splice};
 use tribunal_core::remedy::suggestion;
 
 impl Remedies {
@@ -154,44 +156,49 @@ impl Remedies {
         tip: &Sha,
         made: &mut Vec<(ItemId, Splice)>,
     ) -> Result<FixOutcome, EngineError> {
-        let Some((summary, splice)) = self.embedded_fix(&pass.head, item) else {
+        let Some(EmbeddedFix { summary, path, splices }) = self.embedded_fix(&pass.head, item) else {
             return Ok(FixOutcome::Nothing("no rule and no suggestion block says how".into()));
         };
-        let moved = match splice.after(made) {
+        let moved = match splice::after(&splices, made) {
             Moved::To(moved) => moved,
             Moved::Done(other) => return Ok(FixOutcome::With { item: other }),
             Moved::Taken(_) => return Ok(FixOutcome::Nothing("another item's fix changed the same lines in another way".into())),
         };
-        let edit = self.text_at(tip, &splice.path).and_then(|text| moved.edit(&text));
+        let edit = self.text_at(tip, &path).and_then(|text| splice::edit(&moved, &text));
         let fix = Fix { summary, edits: edit.into_iter().collect(), cannot: String::new(), class: String::new() };
         let outcome = self.commit(state, item, &fix, tip)?.unwrap_or_else(FixOutcome::Nothing);
         if matches!(outcome, FixOutcome::Made { .. }) {
-            made.push((item.id.clone(), splice));
+            made.extend(splices.into_iter().map(|splice| (item.id.clone(), splice)));
         }
         Ok(outcome)
     }
 
     /// What can be fixed without thinking: a suggestion block of the comment, or a rule's own fix at its line.
-    pub(super) fn embedded_fix(&self, head: &Sha, item: &Fixable) -> Option<(String, Splice)> {
+    pub(super) fn embedded_fix(&self, head: &Sha, item: &Fixable) -> Option<EmbeddedFix> {
         let (path, line) = (item.path.as_ref()?, item.line?);
         let text = self.text_at(head, path)?;
         let range = (item.start_line.unwrap_or(line).min(line), line);
         if let Some(block) = suggestion::suggestion(item)
             && let Some(splice) = suggestion::splice(&block, path, range, &text)
         {
-            return Some((format!("Apply the suggestion at {path}"), splice));
+            let summary = format!("Apply the suggestion at {path}");
+            return Some(EmbeddedFix { summary, path: path.clone(), splices: vec![splice] });
         }
         let found = scan(&self.rules, &added(path.as_str(), &text), |_| true).ok()?;
-        let here =
-            |start: Option<u32>, end: Option<u32>| start.is_some_and(|start| start <= range.1 && range.0 <= end.unwrap_or(start));
-        let claim = found.claims.iter().find(|claim| claim.fix.is_some() && here(claim.line_start, claim.line_end))?;
-        let fix = claim.fix.as_ref()?;
-        let old = text.split_inclusive('\n').nth((fix.line_end as usize).checked_sub(1)?)?;
-        let ending = &old[old.trim_end_matches(['\r', '\n']).len()..];
-        let new = if fix.replacement.is_empty() { String::new() } else { format!("{}{ending}", fix.replacement) };
-        let splice = Splice { path: path.clone(), first: fix.line_start, last: fix.line_end, text: new };
-        Some((claim.mitigation.clone(), splice))
+        let (claim, fix) = safe_fix(item, &found.claims)?;
+        if proof::problem(&self.rules, path, &text, &found.claims, claim).is_some() {
+            return None;
+        }
+        let splices = splice::splices(fix, path, &text)?;
+        Some(EmbeddedFix { summary: claim.mitigation.clone(), path: path.clone(), splices })
     }
+}
+
+/// What the embedded fixer does for an item, in one file.
+pub(super) struct EmbeddedFix {
+    summary: String,
+    path: RepoPath,
+    splices: Vec<Splice>,
 }
 
 /// Notes what came of an item; the next one builds on it.

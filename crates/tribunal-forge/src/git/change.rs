@@ -9,7 +9,7 @@ use super::stream::{Piece, Room, each_file_diff};
 use super::{GitError, Repository};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use tribunal_core::diff::change::{Change, ChangedFile, FileContent, FileStatus};
 use tribunal_core::diff::language::shows_testing;
 use tribunal_core::diff::parse::{parse_diff, text_of};
@@ -73,9 +73,6 @@ pub struct ReadChange {
     pub change: Change,
     pub files: Vec<FileSummary>,
 }
-
-/// By old side, new side, and whether renames are looked for.
-pub(super) type Compared = Mutex<BTreeMap<(Sha, Sha, bool), Arc<Vec<RawEntry>>>>;
 
 #[derive(Debug)]
 pub(super) struct RawEntry {
@@ -238,13 +235,12 @@ impl Repository {
 
     fn raw_entries(&self, sides: Sides<'_>) -> Result<Arc<Vec<RawEntry>>, GitError> {
         let key = (sides.old.clone(), sides.new.clone(), sides.renames);
-        let compared = || self.compared.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if let Some(kept) = compared().get(&key) {
+        if let Some(kept) = self.cache().compared.get(&key) {
             return Ok(Arc::clone(kept));
         }
         let listed = self.comparing(sides.old, sides.new, |git| git.args(DIFF).args(["--raw", "-z"]).args(sides.args()))?;
         let entries = Arc::new(parse_raw(&listed)?);
-        compared().insert(key, Arc::clone(&entries));
+        self.cache().compared.insert(key, Arc::clone(&entries));
         Ok(entries)
     }
 

@@ -4,6 +4,7 @@
 //! Nothing in it is ever checked out, no hook runs, no submodule is followed, and only HTTP is spoken.
 
 use super::class::{Git, NoRepository, TrustedClone, UntrustedTree, no_repository};
+use super::object_cache;
 use super::{GitError, Repository};
 use crate::port::GitSource;
 use std::collections::BTreeSet;
@@ -76,7 +77,9 @@ impl Repository {
             if std::fs::rename(made.path(), folder).is_ok() {
                 let _ = made.keep();
             }
+            object_cache::forget(folder);
         }
+        let cache = object_cache::of_clone(folder);
         let folder = std::fs::canonicalize(folder).map_err(io)?;
         private_folder(&folder).map_err(io)?;
         Ok(Self {
@@ -86,7 +89,7 @@ impl Repository {
             view: None,
             snapshots: None,
             remote: Some(Arc::new(Remote::of(source))),
-            compared: Arc::default(),
+            cache,
         })
     }
 
@@ -121,10 +124,9 @@ impl Repository {
 
     /// Asks for a commit that may still be on the forge, such as the head before a force-push.
     pub fn fetch_commit(&self, sha: &Sha) -> bool {
-        let is_id = sha.as_str().len() >= 40 && sha.as_str().bytes().all(|byte| byte.is_ascii_hexdigit());
         let has = || self.has_here(sha).unwrap_or(false);
         has()
-            || (is_id
+            || (sha.is_full()
                 && self.remote.is_some()
                 && self.lock().and_then(|_lock| self.fetch(std::slice::from_ref(&sha.0), NO_FILES, None)).is_ok()
                 && has())
@@ -149,7 +151,8 @@ impl Repository {
 
     /// Brings the files that differ between these trees, all of them in one request.
     pub fn bring_changed(&self, base: &Sha, head: &Sha) -> Result<(), GitError> {
-        if self.remote.is_none() {
+        let pair = (base.clone(), head.clone());
+        if self.remote.is_none() || self.cache().fetched_pairs.contains(&pair) {
             return Ok(());
         }
         let raw =
@@ -161,7 +164,11 @@ impl Repository {
             // A submodule's commit is not in this repository.
             Some([(old_mode, old), (new_mode, new)].into_iter().filter(|(mode, _)| !matches!(*mode, "160000" | "000000")))
         });
-        self.bring(ids.flatten().map(|(_, id)| id.to_owned()).collect())
+        self.bring(ids.flatten().map(|(_, id)| id.to_owned()).collect())?;
+        if base.is_full() && head.is_full() {
+            self.cache().fetched_pairs.insert(pair);
+        }
+        Ok(())
     }
 
     /// Brings every file of a tree.
@@ -187,10 +194,23 @@ impl Repository {
 
     /// Which of these are not here, without asking the forge for them.
     fn missing(&self, ids: &BTreeSet<String>) -> Result<Vec<String>, GitError> {
-        let input: String = ids.iter().map(|id| format!("{id}\n")).collect();
+        let unknown: Vec<String> = ids.difference(&self.cache().present).cloned().collect();
+        if unknown.is_empty() {
+            return Ok(Vec::new());
+        }
+        let input: String = unknown.iter().map(|id| format!("{id}\n")).collect();
         let answer = self.on_tree(UntrustedTree::CatFile).arg("--batch-check").run(Some(input.as_bytes()))?;
         let text = String::from_utf8_lossy(&answer);
-        Ok(text.lines().filter_map(|line| line.strip_suffix(" missing")).map(str::to_owned).collect())
+        let (mut present, mut missing) = (Vec::new(), Vec::new());
+        for line in text.lines() {
+            match line.split_once(' ') {
+                Some((id, "missing")) => missing.push(id.to_owned()),
+                Some((id, _)) => present.push(id.to_owned()),
+                None => return Err(GitError::Hollow(format!("cat-file said `{line}`"))),
+            }
+        }
+        self.cache().add_present(present);
+        Ok(missing)
     }
 
     fn has_here(&self, sha: &Sha) -> Result<bool, GitError> {

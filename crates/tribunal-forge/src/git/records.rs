@@ -15,7 +15,7 @@ impl Repository {
             args.push("--");
             args.extend(folders.iter().map(String::as_str));
         }
-        let listed = self.ask(UntrustedTree::LsTree, args)?;
+        let listed = self.ask_cached(UntrustedTree::LsTree, &args, &[commit])?;
         // `<mode> blob <id>\t<path>`
         let entry = |line: &[u8]| {
             let tab = line.iter().position(|byte| *byte == b'\t')?;

@@ -58,7 +58,8 @@ impl Repository {
     }
 
     pub fn tree_of(&self, id: &Sha) -> Result<Sha, GitError> {
-        Ok(Sha(self.ask_text(UntrustedTree::RevParse, ["--verify", "--quiet", &format!("{id}^{{tree}}")])?))
+        let tree = self.ask_cached(UntrustedTree::RevParse, &["--verify", "--quiet", &format!("{id}^{{tree}}")], &[id])?;
+        Ok(Sha(String::from_utf8_lossy(&tree).trim_end().to_owned()))
     }
 
     /// Does git still have this object? (PR-25)
@@ -117,7 +118,9 @@ impl Repository {
     }
 
     pub fn merge_base(&self, base: &Sha, head: &Sha, base_name: &str, head_name: &str) -> Result<Sha, GitError> {
-        let found = self.ask_text(UntrustedTree::MergeBase, [base.as_str(), head.as_str()]).ok().filter(|id| !id.is_empty());
+        let found = self.ask_cached(UntrustedTree::MergeBase, &[base.as_str(), head.as_str()], &[base, head]).ok();
+        let found =
+            found.and_then(|id| String::from_utf8(id).ok()).map(|id| id.trim_end().to_owned()).filter(|id| !id.is_empty());
         found.map(Sha).ok_or_else(|| GitError::NoMergeBase {
             base: base_name.to_owned(),
             head: head_name.to_owned(),
@@ -192,7 +195,7 @@ impl Repository {
 
     /// A file as it stands in a commit or tree, or nothing if it is not there.
     pub fn file_at(&self, id: &Sha, path: &str) -> Option<Vec<u8>> {
-        let read = || self.ask(UntrustedTree::CatFile, ["blob", &format!("{id}:{path}")]).ok();
+        let read = || self.ask_cached(UntrustedTree::CatFile, &["blob", &format!("{id}:{path}")], &[id]).ok();
         if self.remote.is_none() {
             return read();
         }
@@ -212,7 +215,7 @@ impl Repository {
     pub fn files_among(&self, id: &Sha, paths: &[&str]) -> Vec<RepoPath> {
         let mut args = vec!["-r", "-z", "--name-only", "--full-tree", id.as_str(), "--"];
         args.extend(paths);
-        let listed = self.ask(UntrustedTree::LsTree, args).unwrap_or_default();
+        let listed = self.ask_cached(UntrustedTree::LsTree, &args, &[id]).unwrap_or_default();
         listed
             .split(|byte| *byte == 0)
             .filter(|path| !path.is_empty())
@@ -229,7 +232,7 @@ impl Repository {
 
     /// Every path of a tree; used to tell whether a repository has tests at all.
     pub fn all_paths(&self, id: &Sha) -> Result<Vec<RepoPath>, GitError> {
-        let listed = self.ask(UntrustedTree::LsTree, ["-r", "-z", "--name-only", id.as_str()])?;
+        let listed = self.ask_cached(UntrustedTree::LsTree, &["-r", "-z", "--name-only", id.as_str()], &[id])?;
         Ok(listed
             .split(|byte| *byte == 0)
             .filter(|path| !path.is_empty())

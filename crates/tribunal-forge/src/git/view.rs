@@ -78,7 +78,7 @@ impl Repository {
             view: Some(Arc::new(view)),
             snapshots: None,
             remote: None,
-            compared: Arc::default(),
+            cache: Arc::default(),
         })
     }
 

@@ -1,0 +1,87 @@
+//! A seat that a linter with a profile plays.
+
+use super::Effects;
+use super::given::{Given, plan};
+use super::seat::Answer;
+use std::path::Path;
+use tribunal_agent::AgentFailure;
+use tribunal_agent::linter::{ProfiledLinter, Sources};
+use tribunal_core::findings::role::Role;
+use tribunal_core::ids::{RepoPath, Sha};
+use tribunal_core::linter::claim::Linted;
+use tribunal_core::linter::scope::widened;
+use tribunal_core::linter::triage::read_table;
+use tribunal_core::plan::files::Disposition;
+use tribunal_core::plan::panel::Seat;
+use tribunal_core::policy::linter::LinterConfig;
+use tribunal_core::procedure::review::{Phase, State, Target};
+use tribunal_forge::git::Repository;
+
+/// The role with the categories that no other seat of this linter answers for.
+pub(super) fn seated_widely(seat: &Seat, state: &State) -> Option<Role> {
+    let seats = match &state.phase {
+        Phase::Reviewing(reviewing) | Phase::Verifying(reviewing) => &reviewing.plan.panel.seats,
+        _ => return None,
+    };
+    widened(seat, &state.request.roles, seats)
+}
+
+impl Effects {
+    pub(super) fn play_linter(
+        &self,
+        seat: &Seat,
+        config: &LinterConfig,
+        role: &Role,
+        state: &State,
+        given: &Given,
+    ) -> Result<Answer, AgentFailure> {
+        let failed = AgentFailure::Failed;
+        let profile = config.profile().ok_or_else(|| failed(format!("there is no linter profile `{}`", config.profile)))?;
+        let Target::Trees { base, head, .. } = &state.request.target else {
+            return Err(failed("a linter needs files, and a bare diff has none".into()));
+        };
+        let repository = self.repository().map_err(|error| failed(error.to_string()))?;
+        let plan = plan(state).map_err(failed)?;
+        let reviewed = plan.files.iter().filter(|planned| planned.disposition == Disposition::Review);
+        let changed: Vec<(&RepoPath, &str)> = reviewed
+            .filter_map(|planned| {
+                let file = given.change().file(&planned.file.path)?;
+                Some((&file.path, file.new_text.as_deref()?))
+            })
+            .collect();
+        let own = read_table(&config.rules).map_err(failed)?;
+        let found = ProfiledLinter { config, profile }.look(&changed, &Commits { repository, base, head })?;
+        let linted = Linted {
+            name: seat.agent.as_str(),
+            profile,
+            own: &own,
+            files: &found.files,
+            results: &found.results,
+            root: &found.root,
+        };
+        Ok(Answer { report: linted.report(role, given.change()), linted: Some(found.files), ..Answer::default() })
+    }
+}
+
+/// The base and the head of a review.
+struct Commits<'a> {
+    repository: &'a Repository,
+    base: &'a Sha,
+    head: &'a Sha,
+}
+
+impl Sources for Commits<'_> {
+    fn export(&self, into: &Path) -> Result<(), String> {
+        self.repository.export(self.head, into).map_err(|error| error.to_string())
+    }
+
+    fn of_base(&self, wanted: &dyn Fn(&RepoPath) -> bool) -> Result<Vec<(RepoPath, Vec<u8>)>, String> {
+        let paths = self.repository.all_paths(self.base).map_err(|error| error.to_string())?;
+        // A file that cannot be read is no configuration that could be left out silently.
+        let read = |path: RepoPath| match self.repository.file_at(self.base, path.as_str()) {
+            Some(bytes) => Ok((path, bytes)),
+            None => Err(format!("{path} of the base cannot be read")),
+        };
+        paths.into_iter().filter(|path| wanted(path)).map(read).collect()
+    }
+}
