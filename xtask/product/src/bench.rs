@@ -6,9 +6,11 @@ mod forges;
 mod index;
 mod models;
 mod order;
+mod voices;
 mod watch;
 
 pub use order::order_time;
+pub use voices::measure_voices;
 pub use watch::watch_many;
 
 use anyhow::{Context as _, Result, bail};
@@ -16,6 +18,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+use tribunal_core::findings::anchor::{Hint, Quoting, anchor};
 use xtask::root;
 
 struct Figure {
@@ -44,9 +47,14 @@ pub enum Part {
     Large,
     /// How time grows with a change, and the memory of a very large one
     Bounds,
+    /// How well findings of different reviewers are told to be one, on recorded reviews
+    Voices,
 }
 
-pub fn run(only: Option<Part>) -> Result<()> {
+pub fn run(only: Option<Part>, recordings: Option<PathBuf>) -> Result<()> {
+    if only == Some(Part::Voices) {
+        return voices::run(recordings);
+    }
     // Watching and ordering are measured in processes of ours.
     if !matches!(only, Some(Part::Watch | Part::Order)) {
         xtask::run("cargo", &["build", "--release", "--quiet", "-p", "tribunal"])?;
@@ -80,7 +88,8 @@ pub fn run(only: Option<Part>) -> Result<()> {
     if wanted(Part::Bounds) {
         figures.extend(bounds::figures(&binary, work.path())?);
     }
-    print(&figures)
+    print(&figures)?;
+    if only.is_none() { voices::run(recordings) } else { Ok(()) }
 }
 
 fn small_figures(binary: &Path, small: &Path) -> Result<Vec<Figure>> {
@@ -339,7 +348,7 @@ pub fn parse_time(repository: &Path) -> Result<f64> {
     let mut anchored = 0;
     for file in &change.files {
         if let Some(line) = file.added_lines().last() {
-            anchored += usize::from(tribunal_core::findings::anchor::anchor(file, &line.text, line.new_line).is_ok());
+            anchored += usize::from(anchor(file, Quoting::Copied, &line.text, line.new_line.map(Hint::line)).is_ok());
         }
     }
     let time = millis(begun.elapsed());

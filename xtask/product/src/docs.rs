@@ -1,6 +1,8 @@
 //! Reference pages that are made from what they describe, so that they cannot drift: commands, exit codes, rules, roles, schemas,
 //! and the table of what each forge can do.
 
+mod coverage;
+
 use anyhow::{Context as _, Result, bail};
 use forge_conformance::record::{self, Seen};
 use std::collections::BTreeMap;
@@ -9,6 +11,8 @@ use std::path::PathBuf;
 use tribunal_agent::rules::file::{Example, RuleFile};
 use tribunal_agent::rules::load;
 use tribunal_core::findings::role::built_in_roles;
+use tribunal_core::linter::built_in;
+use tribunal_core::linter::triage::Triage;
 use tribunal_core::pull::capability::Capability;
 use xtask::root;
 
@@ -117,23 +121,59 @@ fn pages() -> Result<BTreeMap<String, String>> {
     }
     pages.insert("errors.md".to_owned(), codes);
     pages.insert("roles.md".to_owned(), roles()?);
-    let rules = load::built_in()?;
+    pages.insert("linters.md".to_owned(), linters());
+    let rules = load::built_in_with_examples()?;
     let mut index = format!(
-        "# Built-in rules\n\n{} rules. Each page is made from the rule's own file, and each example is run as a test.\n\n| rule | category | languages | what |\n| --- | --- | --- | --- |\n",
+        "# Built-in rules\n\n{} rules. Each page is made from the rule's own file, and each example is run as a test. A safe fix is applied unattended, an offered one is only shown.\n\n| rule | category | languages | fix | what |\n| --- | --- | --- | --- | --- |\n",
         rules.len()
     );
     for rule in &rules {
         index.push_str(&format!(
-            "| [`{0}`](rules/{0}.md) | {1} | {2} | {3} |\n",
+            "| [`{0}`](rules/{0}.md) | {1} | {2} | {3} | {4} |\n",
             rule.file.id,
             rule.file.category,
             languages(&rule.file),
+            fix(&rule.file),
             rule.file.title
         ));
         pages.insert(format!("rules/{}.md", rule.file.id), rule_page(&rule.origin, &rule.file));
     }
     pages.insert("rules.md".to_owned(), index);
+    pages.insert("coverage.md".to_owned(), coverage::page(&rules)?);
     Ok(pages)
+}
+
+/// A row for each profile, and its table of rules.
+fn linters() -> String {
+    let profiles = built_in::all();
+    let mut text = format!(
+        "# Linters\n\n{} profiles, each made from its file in `linters/`. [How they are run](../linters.md). *Tried* names the version that was run over the profile's sample for real; a profile without one was written from the linter's documentation.\n\n| linter | what | files | output | configuration | tried |\n| --- | --- | --- | --- | --- | --- |\n",
+        profiles.len()
+    );
+    let code = |names: &[String]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" ");
+    for (name, profile) in profiles {
+        let config = match (profile.config.base.is_empty(), profile.own.is_empty()) {
+            (false, _) => format!("the base's {}", code(&profile.config.base)),
+            (true, false) => "the profile's".to_owned(),
+            (true, true) => "the linter's defaults".to_owned(),
+        };
+        let files = code(&profile.files).replace('|', "\\|");
+        let (about, format) = (&profile.about, profile.output.format.word());
+        let tried = profile.tried.as_deref().unwrap_or("no");
+        text.push_str(&format!("| [`{name}`](#{name}) | {about} | {files} | {format} | {config} | {tried} |\n"));
+    }
+    for (name, profile) in profiles {
+        text.push_str(&format!("\n## {name}\n\nInstall: {}.\n\n| rule | weight |\n| --- | --- |\n", profile.install));
+        let levels = profile.levels.iter().map(|(level, triage)| (format!("others of level {level}"), triage));
+        let rules = profile.rules.iter().map(|(rule, triage)| (format!("`{rule}`"), triage));
+        for (rule, triage) in rules.chain(levels) {
+            text.push_str(&format!("| {rule} | {triage} |\n"));
+        }
+        if profile.levels.is_empty() && !profile.rules.contains_key("*") {
+            text.push_str(&format!("| others | {} |\n", Triage::unknown()));
+        }
+    }
+    text
 }
 
 fn languages(rule: &RuleFile) -> String {
@@ -141,6 +181,17 @@ fn languages(rule: &RuleFile) -> String {
         return "any".to_owned();
     }
     rule.languages.iter().map(|language| language.name()).collect::<Vec<_>>().join(", ")
+}
+
+/// Whether a rule has a fix, and who applies it.
+fn fix(rule: &RuleFile) -> &'static str {
+    if rule.fix.is_some() || rule.fixes.iter().any(|case| case.fix.is_some()) {
+        "safe"
+    } else if rule.offer.is_some() || rule.fixes.iter().any(|case| case.offer.is_some()) {
+        "offered"
+    } else {
+        "–"
+    }
 }
 
 fn rule_page(origin: &str, rule: &RuleFile) -> String {

@@ -24,6 +24,8 @@ enum Task {
     Bench {
         /// Only these
         only: Option<bench::Part>,
+        /// For `voices`: the recorded reviews; by default `../shared/data/panel-recordings.json`
+        recordings: Option<PathBuf>,
     },
     /// Used by `bench`: milliseconds to parse and anchor a repository's large diff
     #[command(hide = true)]
@@ -31,6 +33,9 @@ enum Task {
     /// Used by `bench`: milliseconds to put a large batch in order
     #[command(hide = true)]
     OrderTime,
+    /// Used by `bench`: groups recorded remarks by their words, and prints how well and how fast as JSON
+    #[command(hide = true)]
+    MeasureVoices { recordings: PathBuf },
     /// Used by `bench`: watches many pull requests of one project
     #[command(hide = true)]
     WatchMany { origin: String, token: String },
@@ -57,9 +62,10 @@ enum Task {
 
 fn main() -> Result<()> {
     match Xtask::parse().task {
-        Task::Bench { only } => bench::run(only),
+        Task::Bench { only, recordings } => bench::run(only, recordings),
         Task::ParseTime { repository } => bench::parse_time(&repository).map(|time| println!("{time}")),
         Task::OrderTime => bench::order_time().map(|time| println!("{time}")),
+        Task::MeasureVoices { recordings } => bench::measure_voices(&recordings).map(|figures| println!("{figures}")),
         Task::WatchMany { origin, token } => bench::watch_many(&origin, &token),
         Task::Docs { check } => docs::run(check),
         Task::Picture { forge: false } => picture::run(),

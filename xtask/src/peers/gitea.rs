@@ -2,6 +2,7 @@
 //! way round.
 
 mod changes;
+mod hook_program;
 
 use super::folder;
 use anyhow::{Context as _, Result, bail};
@@ -53,13 +54,13 @@ fn home() -> PathBuf {
 }
 
 pub fn pins() -> String {
-    format!("{MODULE}@v{VERSION}\n{EDIT}\n{}", changes::text())
+    format!("{MODULE}@v{VERSION}\n{EDIT}\n{}{}", changes::text(), hook_program::text())
 }
 
 pub fn build() -> Result<()> {
-    let (stamp, program) = (home().join("stamp"), home().join("gitea"));
+    let (stamp, programs) = (home().join("stamp"), ["gitea", "gitea-hook"].map(|name| home().join(name)));
     let wanted = pins();
-    if program.is_file() && fs::read_to_string(&stamp).is_ok_and(|built| built == wanted) {
+    if programs.iter().all(|program| program.is_file()) && fs::read_to_string(&stamp).is_ok_and(|built| built == wanted) {
         return Ok(());
     }
     println!("peers: Gitea {VERSION}, built with Go; this takes some minutes, once");
@@ -68,10 +69,14 @@ pub fn build() -> Result<()> {
     fetch(&source)?;
     go(&source, &["mod", "edit", EDIT])?;
     changes::apply(&source).with_context(|| format!("Gitea {VERSION} is not the one that it is changed for"))?;
+    hook_program::write(&source)?;
     // Nobody looks into it with a debugger.
     let link = format!("-s -w -X main.Version={VERSION}");
-    go(&source, &["build", "-mod=mod", "-buildvcs=false", "-ldflags", &link, "-o", "../gitea.new", "."])?;
-    fs::rename(home().join("gitea.new"), program)?;
+    for (program, package) in programs.iter().zip([".", "./hook"]) {
+        let unfinished = program.with_extension("new").display().to_string();
+        go(&source, &["build", "-mod=mod", "-buildvcs=false", "-ldflags", &link, "-o", &unfinished, package])?;
+        fs::rename(unfinished, program)?;
+    }
     Ok(fs::write(stamp, wanted)?)
 }
 

@@ -3,6 +3,7 @@
 use anyhow::{Result, bail};
 use serde_json::Value;
 use std::collections::VecDeque;
+use std::io::{Read as _, Seek as _};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
@@ -44,11 +45,14 @@ struct Ran {
     is_ok: bool,
 }
 
+/// A binary that takes longer than this hangs.
+const LONGEST_RUN: Duration = Duration::from_secs(40 * 60);
+
 /// How many of the slowest tests are named at the end.
 const SLOWEST: usize = 20;
 
-/// All of them, however many fail.
-pub fn run_binaries(binaries: &[Binary], variables: &[(&str, &str)]) -> Result<()> {
+/// All of them, however many fail, without the tests whose names hold one of these.
+pub fn run_binaries(binaries: &[Binary], variables: &[(&str, &str)], without: &[&str]) -> Result<()> {
     let cores = std::thread::available_parallelism().map_or(2, |cores| cores.get());
     eprintln!("\n{} test binaries, two at a time, {cores} tests of each", binaries.len());
     let waiting: Mutex<VecDeque<&Binary>> = Mutex::new(binaries.iter().collect());
@@ -59,7 +63,7 @@ pub fn run_binaries(binaries: &[Binary], variables: &[(&str, &str)]) -> Result<(
         for _ in 0..2 {
             scope.spawn(|| {
                 while let Some(binary) = next() {
-                    let ran = run_binary(binary, cores, variables);
+                    let ran = run_binary(binary, cores, variables, without);
                     eprintln!(
                         "{} {:>5} s  {:>4} passed  {}",
                         if ran.is_ok { "ok  " } else { "FAIL" },
@@ -94,10 +98,30 @@ pub fn run_binaries(binaries: &[Binary], variables: &[(&str, &str)]) -> Result<(
     Ok(())
 }
 
-fn run_binary(binary: &Binary, threads: usize, variables: &[(&str, &str)]) -> Ran {
+fn run_binary(binary: &Binary, threads: usize, variables: &[(&str, &str)], without: &[&str]) -> Ran {
     let begun = Instant::now();
-    let output = Command::new(&binary.program)
+    let (is_ok, output) =
+        watched(binary, threads, variables, without, LONGEST_RUN).unwrap_or_else(|error| (false, format!("{error:#}")));
+    let passed = output.lines().filter_map(passed_test).collect();
+    // A test that skips itself prints so. It is repeated here, because its result looks like that of a test that ran.
+    for skipped in output.lines().filter(|line| line.starts_with("SKIPPED")) {
+        eprintln!("{}: {skipped}", binary.name);
+    }
+    Ran { name: binary.name.clone(), time: begun.elapsed(), passed, output, is_ok }
+}
+
+/// Runs it, and ends it when it takes too long. Gives whether all is well, and what was printed.
+fn watched(
+    binary: &Binary,
+    threads: usize,
+    variables: &[(&str, &str)],
+    without: &[&str],
+    limit: Duration,
+) -> Result<(bool, String)> {
+    let mut printed = tempfile::tempfile()?;
+    let mut child = Command::new(&binary.program)
         .args([&format!("--test-threads={threads}"), "--show-output"])
+        .args(without.iter().flat_map(|name| ["--skip", name]))
         // Times are told by unstable versions only, or to those who ask so.
         .args(["-Zunstable-options", "--report-time"])
         .env("RUSTC_BOOTSTRAP", "1")
@@ -105,20 +129,29 @@ fn run_binary(binary: &Binary, threads: usize, variables: &[(&str, &str)]) -> Ra
         .env("CARGO_MANIFEST_DIR", &binary.folder)
         .envs(variables.iter().copied())
         .stdin(Stdio::null())
-        .output();
-    let (is_ok, output) = match output {
-        Ok(output) => {
-            let text = [output.stdout, output.stderr].concat();
-            (output.status.success(), String::from_utf8_lossy(&text).into_owned())
+        .stdout(printed.try_clone()?)
+        .stderr(printed.try_clone()?)
+        .spawn()?;
+    let begun = Instant::now();
+    let status = loop {
+        match child.try_wait()? {
+            Some(status) => break Some(status),
+            None if begun.elapsed() > limit => {
+                child.kill()?;
+                child.wait()?;
+                break None;
+            }
+            None => std::thread::sleep(Duration::from_millis(50)),
         }
-        Err(error) => (false, error.to_string()),
     };
-    let passed = output.lines().filter_map(passed_test).collect();
-    // A test that skips itself says so on its standard error; nobody shall take it for one that ran.
-    for skipped in output.lines().filter(|line| line.starts_with("SKIPPED")) {
-        eprintln!("{}: {skipped}", binary.name);
+    let mut output = Vec::new();
+    printed.rewind()?;
+    printed.read_to_end(&mut output)?;
+    let mut output = String::from_utf8_lossy(&output).into_owned();
+    if status.is_none() {
+        output.push_str(&format!("\nIt did not end within {} s, and was stopped.\n", limit.as_secs()));
     }
-    Ran { name: binary.name.clone(), time: begun.elapsed(), passed, output, is_ok }
+    Ok((status.is_some_and(|status| status.success()), output))
 }
 
 /// What the failing tests printed, and their names. A binary that did not come so far is shown as a whole.
@@ -163,9 +196,22 @@ mod tests {
     #[test]
     fn a_failing_binary_fails_the_run() {
         let binary = |program: &str| Binary { rank: 0, name: program.into(), program: program.into(), folder: "/".into() };
-        assert!(run_binaries(&[binary("true")], &[]).is_ok());
+        assert!(run_binaries(&[binary("true")], &[], &[]).is_ok());
         for wrong in ["false", "/no/such/program"] {
-            assert!(run_binaries(&[binary("true"), binary(wrong)], &[]).is_err(), "{wrong}");
+            assert!(run_binaries(&[binary("true"), binary(wrong)], &[], &[]).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_binary_that_hangs_is_stopped() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("hangs");
+        std::fs::write(&program, "#!/bin/sh\necho begun\nexec sleep 600\n").unwrap();
+        Command::new("chmod").arg("+x").arg(&program).status().unwrap();
+        let binary = Binary { rank: 0, name: "hangs".into(), program, folder: "/".into() };
+        let begun = Instant::now();
+        let (is_ok, output) = watched(&binary, 1, &[], &[], Duration::from_millis(200)).unwrap();
+        assert!(!is_ok && output.starts_with("begun") && output.contains("was stopped"), "{output}");
+        assert!(begun.elapsed() < Duration::from_secs(60));
     }
 }
