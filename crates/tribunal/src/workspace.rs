@@ -12,13 +12,17 @@ use guidance::Guidance;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use tribunal_agent::rules::compile::RuleSet;
+use tribunal_agent::rules::flow::tables::built_in_sources;
 use tribunal_agent::rules::load;
 use tribunal_core::budget::Budget;
 use tribunal_core::findings::key::sha256_hex;
 use tribunal_core::findings::role::{Role, built_in_roles, merge_roles, parse_role};
 use tribunal_core::ids::{AgentName, RoleName, Sha};
+use tribunal_core::linter::built_in::is_linter;
+use tribunal_core::policy::agents::AgentConfig;
 use tribunal_core::policy::config::{Config, Policy};
 use tribunal_core::policy::layers::{Layer, Merged, environment_layer, merge_layers, read_layer};
+use tribunal_core::policy::linter::LinterConfig;
 use tribunal_core::policy::panel::Player;
 use tribunal_core::procedure::Millis;
 use tribunal_core::procedure::review::Request;
@@ -77,6 +81,11 @@ impl Setup {
     /// One agent for every role, for a single run.
     pub fn play_all(&mut self, name: &str) -> Result<(), Situation> {
         let agent = AgentName::from(name);
+        // Whoever types a linter's word means its profile, and trusts it.
+        let is_free = self.policy.agents.get(&agent).is_none_or(AgentConfig::is_profile_not_trusted);
+        if is_free && is_linter(name) {
+            self.policy.agents.insert(agent.clone(), AgentConfig::Linter(LinterConfig::of(name)));
+        }
         if !self.policy.agents.contains_key(&agent) {
             let known: Vec<&str> = self.policy.agents.keys().map(AgentName::as_str).collect();
             return Err(Situation::new("unknown-agent", exit::USAGE, format!("there is no [agents.{name}]"))
@@ -264,6 +273,10 @@ fn rules_hash(guidance: &Guidance) -> String {
     for (name, rule) in load::built_in_sources() {
         text.push_str(name);
         text.push_str(rule);
+    }
+    for (name, table) in built_in_sources() {
+        text.push_str(name);
+        text.push_str(table);
     }
     for (name, rule) in guidance.rules() {
         text.push_str(&name);

@@ -21,6 +21,7 @@ mod cli {
     mod kill_moments;
     mod ledger;
     mod library;
+    mod linters;
     mod models;
     mod outgoing;
     mod output;

@@ -22,6 +22,7 @@ mod forges {
                 an_edited_summary,
                 fixer_and_review_answer_once,
                 a_force_push,
+                a_silent_reviewer_closes_nothing,
                 one_line,
                 the_base_configures,
                 a_base_is_trusted_first,
@@ -106,6 +107,7 @@ mod forges {
     mod gitea;
     mod github;
     mod gitlab;
+    mod kept_open;
     mod local;
     mod loops;
     mod machines;
@@ -120,6 +122,7 @@ mod forges {
 
     /// All that is told on each forge.
     mod stories {
+        pub use super::kept_open::*;
         pub use super::loops::agents::*;
         pub use super::loops::answers::*;
         pub use super::loops::lints::*;

@@ -9,11 +9,14 @@ use crate::workspace;
 use serde_json::json;
 use std::time::Instant;
 use tribunal_agent::cli::found::{self, Found};
+use tribunal_agent::linter::found::{InstalledLinter, installed, try_sample, version};
 use tribunal_agent::model::key::resolve;
 use tribunal_agent::model::schema::validate;
 use tribunal_core::call::Question;
 use tribunal_core::ids::{AgentName, RunId};
+use tribunal_core::linter::built_in::is_linter;
 use tribunal_core::policy::agents::{AgentConfig, Means};
+use tribunal_core::policy::linter::LinterConfig;
 use tribunal_core::report::receipt::SeatState;
 use tribunal_engine::effects::ask::{Agents, Recording, Slot};
 
@@ -45,6 +48,7 @@ pub fn list(format: ListFormat) -> Result<u8, Situation> {
         })
         .collect();
     let found = found::all();
+    let linters = installed();
     match format {
         ListFormat::Json => {
             let agents: Vec<_> = rows
@@ -55,7 +59,11 @@ pub fn list(format: ListFormat) -> Result<u8, Situation> {
                 .iter()
                 .map(|cli| json!({ "cli": cli.cli.program(), "path": cli.path, "version": cli.version, "known_to_work": cli.is_known }))
                 .collect();
-            out::json(&json!({ "agents": agents, "found": found }))?;
+            let linters: Vec<_> = linters
+                .iter()
+                .map(|linter| json!({ "linter": linter.name, "path": linter.path, "version": linter.version }))
+                .collect();
+            out::json(&json!({ "agents": agents, "found": found, "linters": linters }))?;
         }
         ListFormat::Text => {
             out::say(&table(&["AGENT", "WHAT", "STATE", "PRICE PER MTOK", "PLAYS"], rows.into_iter().map(Vec::from)))?;
@@ -63,6 +71,12 @@ pub fn list(format: ListFormat) -> Result<u8, Situation> {
                 out::say(&format!(
                     "On this machine: {}. `tribunal init --dry-run` shows how to use one.",
                     found.iter().map(said).collect::<Vec<_>>().join(", ")
+                ))?;
+            }
+            if !linters.is_empty() {
+                out::say(&format!(
+                    "Linters on this machine: {}. One word in [panel] seats one; see docs/linters.md.",
+                    linters.iter().map(named).collect::<Vec<_>>().join(", ")
                 ))?;
             }
         }
@@ -77,28 +91,32 @@ fn said(found: &Found) -> String {
     format!("{} {version}{tried}", found.cli.program())
 }
 
+/// A linter with its version.
+pub fn named(linter: &InstalledLinter) -> String {
+    match &linter.version {
+        Some(version) => format!("{} {version}", linter.name),
+        None => linter.name.to_owned(),
+    }
+}
+
 fn described(agent: &AgentConfig) -> String {
-    match agent.model() {
-        Some(model) => format!("{} {model}", agent.kind()),
-        None => agent.kind().to_owned(),
+    match (agent.model(), agent) {
+        (Some(model), _) => format!("{} {model}", agent.kind()),
+        (None, AgentConfig::Linter(linter)) => format!("linter {}", linter.profile),
+        (None, _) => agent.kind().to_owned(),
     }
 }
 
 /// Whether it could be asked, without asking it.
 fn ready(agent: &AgentConfig) -> String {
-    let program = match agent {
-        AgentConfig::Command { command, .. } => command.first().cloned(),
-        AgentConfig::Sarif { command, .. } => command.as_ref().and_then(|command| command.first()).cloned(),
-        _ => match agent.means() {
-            Means::Cli(cli, config) => Some(config.program.clone().unwrap_or_else(|| cli.program().to_owned())),
-            Means::Rules | Means::Command | Means::Sarif | Means::Model(..) | Means::NotTrusted => None,
-        },
-    };
     if let Some(why) = agent.not_trusted() {
         return why.to_owned();
     }
-    if let Some(program) = program.filter(|program| !on_path(program)) {
-        return format!("`{program}` is not on the PATH");
+    if let Some(program) = agent.program().filter(|program| !on_path(program)) {
+        return match agent {
+            AgentConfig::Linter(linter) => not_installed(program, linter),
+            _ => format!("`{program}` is not on the PATH"),
+        };
     }
     let (source, wire, base_url) = match agent.means() {
         Means::Model(wire, config) => (config.key.as_ref(), wire, config.base_url.as_deref()),
@@ -116,16 +134,43 @@ fn ready(agent: &AgentConfig) -> String {
     }
 }
 
+pub fn not_installed(program: &str, linter: &LinterConfig) -> String {
+    let how = linter.profile().map_or("see its own documentation", |profile| profile.install.as_str());
+    format!("`{program}` is not installed; install it: {how}")
+}
+
+/// Runs a linter over its profile's sample.
+fn test_linter(name: &str, linter: &LinterConfig) -> Result<u8, Situation> {
+    let failed = |reason: String| {
+        Situation::new("agent-failed", exit::INCOMPLETE, format!("{name} does not work: {reason}"))
+            .help("docs/linters.md says how linters are run")
+    };
+    let profile = linter.profile().ok_or_else(|| failed(format!("there is no linter profile `{}`", linter.profile)))?;
+    let program = linter.program().unwrap_or_default();
+    let begun = Instant::now();
+    try_sample(linter, profile).map_err(|failure| failed(failure.to_string()))?;
+    let seconds = begun.elapsed().as_secs_f64();
+    let said = version(program, &profile.version).unwrap_or_else(|| "of unknown version".to_owned());
+    out::say(&format!("{name} works: {program} {said} found {} in its sample in {seconds:.1} s.", profile.sample.rule))?;
+    Ok(exit::DONE)
+}
+
 /// One tiny question, by the same way that a review takes.
 pub async fn test(name: String) -> Result<u8, Situation> {
     let repository = workspace::discover_optional()?;
     let setup = workspace::set_up(repository.as_ref(), None)?;
     let agent_name = AgentName::from(name.as_str());
     let Some(agent) = setup.policy.agents.get(&agent_name) else {
+        if is_linter(&name) {
+            return test_linter(&name, &LinterConfig::of(&name));
+        }
         let known: Vec<&str> = setup.policy.agents.keys().map(AgentName::as_str).collect();
         return Err(Situation::new("unknown-agent", exit::USAGE, format!("there is no [agents.{name}]"))
             .help(format!("configured here: {}", known.join(", "))));
     };
+    if let AgentConfig::Linter(linter) = agent {
+        return test_linter(&name, linter);
+    }
     match agent.means() {
         Means::Model(..) | Means::Cli(..) => {}
         Means::NotTrusted => {

@@ -41,6 +41,7 @@ fn defaults(policy: &Policy) -> Vec<(String, String)> {
     let mut rows = vec![
         ("review.fail_level".to_owned(), format!("{:?}", policy.fail_level)),
         ("review.base".to_owned(), "(the default branch)".to_owned()),
+        ("review.max_inline_p1".to_owned(), policy.caps.inline_p1.to_string()),
         ("review.max_inline_p2".to_owned(), policy.caps.inline_p2.to_string()),
         ("review.max_listed_p3".to_owned(), policy.caps.listed_p3.to_string()),
         ("files.skip".to_owned(), "[]".to_owned()),

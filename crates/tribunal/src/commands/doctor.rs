@@ -2,12 +2,13 @@
 
 mod forge;
 
+use super::agents::{named, not_installed};
 use crate::situation::{Situation, exit};
 use crate::terminal::out;
 use crate::workspace::{self, Setup};
 use tribunal_agent::rules::load;
 use tribunal_core::findings::role::{Role, RoleInput};
-use tribunal_core::policy::agents::{AgentConfig, Cli, Means};
+use tribunal_core::policy::agents::{AgentConfig, Cli};
 use tribunal_core::publish::visible::visible_line;
 use tribunal_forge::git::Repository;
 
@@ -88,6 +89,10 @@ async fn examine() -> Vec<Line> {
     } else {
         format!("found {}; `tribunal init --dry-run` shows how one plays a role", found.join(", "))
     }));
+    let linters: Vec<String> = tribunal_agent::linter::found::installed().iter().map(named).collect();
+    if !linters.is_empty() {
+        lines.push(note(format!("found linters {}; one word in [panel] seats one", linters.join(", "))));
+    }
     lines
 }
 
@@ -120,16 +125,12 @@ fn of_set_up(setup: &Setup) -> Vec<Line> {
     lines.push(good(format!("{built_in} built-in rules in the binary, {in_force} in force")));
     lines.extend(setup.roles.iter().map(|role| of_role(role, setup)));
     for (name, agent) in &setup.policy.agents {
-        let program = match agent {
-            AgentConfig::Command { command, .. } => command.first().map(String::as_str),
-            AgentConfig::Sarif { command, .. } => command.as_ref().and_then(|command| command.first()).map(String::as_str),
-            _ => match agent.means() {
-                Means::Cli(cli, config) => Some(config.program.as_deref().unwrap_or(cli.program())),
-                Means::Rules | Means::Command | Means::Sarif | Means::Model(..) | Means::NotTrusted => None,
-            },
-        };
-        if let Some(program) = program.filter(|program| !on_path(program)) {
-            lines.push(bad(format!("agent {name}: `{program}` is not on the PATH")));
+        if let Some(program) = agent.program().filter(|program| !on_path(program)) {
+            let missing = match agent {
+                AgentConfig::Linter(linter) => not_installed(program, linter),
+                _ => format!("`{program}` is not on the PATH"),
+            };
+            lines.push(bad(format!("agent {name}: {missing}")));
         }
     }
     lines

@@ -4,6 +4,7 @@ use crate::situation::{CODES, Situation, exit};
 use crate::terminal::out;
 use crate::workspace::{self, Setup};
 use tribunal_agent::rules::file::{Example, RuleFile};
+use tribunal_agent::rules::load;
 use tribunal_core::findings::scale::Priority;
 use tribunal_core::publish::visible::{visible, visible_line};
 
@@ -36,7 +37,10 @@ struct Page {
 }
 
 fn rule(name: &str, setup: &Setup) -> Option<Page> {
-    setup.rules.get(name).map(|rule| page(&rule.file))
+    let rule = setup.rules.get(name)?;
+    // The set has built-in rules without their examples, and a repository's own rules with them.
+    let with_examples = load::built_in_with_examples().ok()?.into_iter().find(|built_in| built_in.origin == rule.origin);
+    Some(page(with_examples.as_ref().map_or(&rule.file, |loaded| &loaded.file)))
 }
 
 fn page(rule: &RuleFile) -> Page {

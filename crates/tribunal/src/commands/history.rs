@@ -51,7 +51,7 @@ pub async fn list(limit: u32, format: ListFormat) -> Result<u8, Situation> {
                     row.run.clone(),
                     when(row.at),
                     row.outcome.clone(),
-                    row.verdict.clone(),
+                    verdict_words(row),
                     row.findings.to_string(),
                     row.head.get(..12).unwrap_or(&row.head).to_owned(),
                     row.subject.clone(),
@@ -61,6 +61,12 @@ pub async fn list(limit: u32, format: ListFormat) -> Result<u8, Situation> {
         }
     }
     Ok(exit::DONE)
+}
+
+/// Rules alone give no verdict that a person should read as one.
+fn verdict_words(row: &DocumentRow) -> String {
+    read_document(&row.body, &row.run)
+        .map_or_else(|_| row.verdict.clone(), |document| document.receipt.verdict_words().to_owned())
 }
 
 fn when(millis: i64) -> String {

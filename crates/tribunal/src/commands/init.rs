@@ -7,33 +7,12 @@ use crate::workspace::guidance::Guidance;
 use crate::workspace::trust::{Scope, trust_content, trust_values};
 use crate::workspace::{self, Person};
 use std::collections::BTreeMap;
+use tribunal_agent::linter::found::try_sample;
 use tribunal_core::diff::language::Language;
 use tribunal_core::ids::RepoPath;
-
-/// Linters that print SARIF, the file that shows a repository uses them, and how to call them.
-const LINTERS: [(&str, &[&str], &str, &str); 6] = [
-    (
-        "ruff",
-        &["pyproject.toml", "ruff.toml", ".ruff.toml"],
-        r#"["ruff", "check", "--output-format", "sarif", "."]"#,
-        "staff-engineer",
-    ),
-    ("semgrep", &[".semgrep.yml", ".semgrep"], r#"["semgrep", "scan", "--sarif", "--quiet"]"#, "security-reviewer"),
-    ("zizmor", &[".github/workflows"], r#"["zizmor", "--format", "sarif", "."]"#, "security-reviewer"),
-    (
-        "golangci-lint",
-        &[".golangci.yml", ".golangci.yaml"],
-        r#"["golangci-lint", "run", "--output.sarif.path=stdout"]"#,
-        "staff-engineer",
-    ),
-    ("shellcheck-sarif", &[".shellcheckrc"], r#"["shellcheck-sarif"]"#, "staff-engineer"),
-    (
-        "gitleaks",
-        &[".gitleaks.toml"],
-        r#"["gitleaks", "dir", "--report-format", "sarif", "--report-path", "-"]"#,
-        "security-reviewer",
-    ),
-];
+use tribunal_core::linter::built_in;
+use tribunal_core::linter::profile::Profile;
+use tribunal_core::policy::linter::LinterConfig;
 
 /// Files that show how a repository proves itself, and the command. They run without a network, so nothing may be fetched.
 const PROOFS: [(&str, &str); 6] = [
@@ -54,6 +33,7 @@ pub fn run(dry_run: bool, force: bool) -> Result<u8, Situation> {
         &languages,
         &|name| top.join(name).exists(),
         thinker(&|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()), &on_path),
+        &working(used(&|name| std::fs::read_to_string(top.join(name)).ok())),
     );
     if dry_run {
         out::page(&text)?;
@@ -125,7 +105,37 @@ fn thinker(is_set: &dyn Fn(&str) -> bool, on_path: &dyn Fn(&str) -> bool) -> Opt
     })
 }
 
-fn config(languages: &[String], exists: &dyn Fn(&str) -> bool, thinker: Option<Thinker>) -> String {
+/// A linter's word, and the role that it is proposed for.
+type Linter = (&'static str, &'static Profile);
+
+/// Linters that the repository shows signs of.
+fn used(read: &dyn Fn(&str) -> Option<String>) -> Vec<Linter> {
+    let shows = |sign: &String| match sign.split_once(": ") {
+        Some((file, text)) => read(file).is_some_and(|content| content.contains(text)),
+        None => read(sign).is_some(),
+    };
+    built_in::all()
+        .iter()
+        .filter(|(_, profile)| profile.signs.iter().any(shows))
+        .map(|(name, profile)| (*name, profile))
+        .collect()
+}
+
+/// Those that are installed here and find what is in their sample. All are tried at once.
+fn working(linters: Vec<Linter>) -> Vec<Linter> {
+    std::thread::scope(|scope| {
+        let tried: Vec<_> = linters
+            .into_iter()
+            .filter(|(_, profile)| on_path(&profile.program))
+            .map(|(name, profile)| {
+                scope.spawn(move || try_sample(&LinterConfig::of(name), profile).is_ok().then_some((name, profile)))
+            })
+            .collect();
+        tried.into_iter().filter_map(|linter| linter.join().ok().flatten()).collect()
+    })
+}
+
+fn config(languages: &[String], exists: &dyn Fn(&str) -> bool, thinker: Option<Thinker>, linters: &[Linter]) -> String {
     let mut text = String::from(
         "# Tribunal reviews changes by these settings. They are read from the base branch, never from the change itself.\n",
     );
@@ -137,22 +147,20 @@ fn config(languages: &[String], exists: &dyn Fn(&str) -> bool, thinker: Option<T
     text.push_str(
         "\n[files]\n# Globs to leave out. Lock files, vendored, generated and binary files are left out anyway.\nskip = []\n",
     );
-    let linters: Vec<_> =
-        LINTERS.iter().filter(|(name, signs, _, _)| on_path(name) && signs.iter().any(|sign| exists(sign))).collect();
     text.push_str(
         "\n[panel]\n# Who plays each role. Several agents may play one; each looks alone, and agreement is kept as evidence.\n",
     );
+    if !linters.is_empty() {
+        text.push_str("# Linters that this repository uses and that work here; docs/linters.md says how they are run.\n");
+    }
     for role in ["security-reviewer", "staff-engineer", "sdet"] {
         let mut agents = vec!["\"rules\"".to_owned()];
         agents.extend(thinker.iter().map(|thinker| format!("\"{}\"", thinker.name)));
-        agents.extend(linters.iter().filter(|(_, _, _, owner)| *owner == role).map(|(name, ..)| format!("\"{name}\"")));
+        agents.extend(linters.iter().filter(|(_, profile)| profile.role.as_str() == role).map(|(name, _)| format!("\"{name}\"")));
         text.push_str(&format!("{role} = [{}]\n", agents.join(", ")));
     }
     if let Some(thinker) = &thinker {
         text.push_str(&format!("spec-auditor = [\"{}\"]\n", thinker.name));
-    }
-    for (name, _, command, _) in &linters {
-        text.push_str(&format!("\n[agents.{name}]\nkind = \"sarif\"\ncommand = {command}\n"));
     }
     if let Some(Thinker { name, kind, model, because }) = &thinker {
         text.push_str(&format!(
@@ -173,6 +181,20 @@ fn config(languages: &[String], exists: &dyn Fn(&str) -> bool, thinker: Option<T
 mod tests {
     use super::*;
     use tribunal_core::policy::config::{Config, Policy};
+    use tribunal_core::policy::layers::{merge_layers, read_layer};
+
+    /// Issue 18, section 2: a linter is proposed where the repository uses it.
+    #[test]
+    fn signs_of_linters_are_seen() {
+        let files = |name: &str| match name {
+            "pyproject.toml" => Some("[tool.ruff]\nline-length = 100\n".to_owned()),
+            ".pre-commit-config.yaml" => Some("- id: shellcheck\n".to_owned()),
+            "eslint.config.js" => Some(String::new()),
+            _ => None,
+        };
+        assert_eq!(used(&files).iter().map(|(name, _)| *name).collect::<Vec<_>>(), ["eslint", "ruff", "shellcheck"]);
+        assert!(used(&|name| (name == "pyproject.toml").then(String::new)).is_empty());
+    }
 
     /// What `init` writes must be read back without complaint.
     #[test]
@@ -187,10 +209,13 @@ mod tests {
             ("", "codex"),
             ("", "gemini"),
         ] {
-            let text = config(&["Rust".into()], &|_| true, thinker(&|name| name == key, &|name| name == program));
+            let linters = used(&|_| Some("[tool.ruff".into()));
+            let text = config(&["Rust".into()], &|_| true, thinker(&|name| name == key, &|name| name == program), &linters);
             let parsed: Config = toml::from_str(&text).unwrap();
             assert_eq!(parsed.validate.commands, ["cargo test --offline"]);
-            let policy = Policy::new(&parsed, &roles).unwrap();
+            let layer = read_layer("x", &text).unwrap();
+            let policy = Policy::new(&merge_layers(&[layer]).unwrap().config, &roles).unwrap();
+            assert!(text.contains("\"ruff\"") && policy.agents.contains_key(&"ruff".into()), "{text}");
             let thinks = policy.agents.values().any(|agent| agent.model().is_some());
             assert_eq!(thinks, !key.is_empty() || !program.is_empty(), "{text}");
             assert_eq!(policy.prices.is_empty(), !thinks, "a model whose price is unknown: {text}");

@@ -3,6 +3,7 @@
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use tribunal_core::combine::finding::{Finding, FindingOrigin};
 use tribunal_core::findings::anchor::Side;
+use tribunal_core::findings::report::TraceStep;
 use tribunal_core::findings::scale::Priority;
 
 pub fn frame(finding: &Finding, renderer: &Renderer, width: usize) -> String {
@@ -48,7 +49,9 @@ pub fn frame(finding: &Finding, renderer: &Renderer, width: usize) -> String {
         width,
     );
     group = group.element(Level::NOTE.message(facts.as_str()));
-    let mut notes: Vec<String> = finding.also.iter().map(|also| format!("also: {also}")).collect();
+    let mut notes: Vec<String> = path_of_data(&finding.trace).into_iter().collect();
+    notes.extend(finding.also.iter().map(|also| format!("also: {also}")));
+    notes.extend(finding.further_lines());
     if let Some(adjustment) = &finding.severity_adjustment {
         notes.push(format!("weighed {} → {}: {}", adjustment.from, adjustment.to, adjustment.reason));
     }
@@ -61,6 +64,12 @@ pub fn frame(finding: &Finding, renderer: &Renderer, width: usize) -> String {
         group = group.element(Level::NOTE.message(note.as_str()));
     }
     renderer.render(&[group])
+}
+
+/// `line 4: untrusted: … → line 6: reaches …`
+fn path_of_data(trace: &[TraceStep]) -> Option<String> {
+    let steps: Vec<String> = trace.iter().map(|step| format!("line {}: {}", step.line, step.note)).collect();
+    (!steps.is_empty()).then(|| steps.join(" → "))
 }
 
 /// What stands before a sentence in a frame: the number of the line, `= breaks: `.
@@ -94,6 +103,14 @@ fn wrapped(text: &str, width: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_path_of_data_is_one_line() {
+        let step = |line, note: &str| TraceStep { line, note: note.to_owned() };
+        let trace = [step(3, "untrusted: `a`"), step(9, "reaches `run`")];
+        assert_eq!(path_of_data(&trace).as_deref(), Some("line 3: untrusted: `a` → line 9: reaches `run`"));
+        assert_eq!(path_of_data(&[]), None);
+    }
 
     #[test]
     fn long_sentences_are_wrapped_and_no_word_is_lost() {

@@ -6,11 +6,11 @@ use super::out::{self, Printable};
 use crate::cli::{Format, OutputArgs};
 use crate::situation::Situation;
 use annotate_snippets::Renderer;
-use tribunal_core::combine::verdict::{Outcome, Verdict};
+use tribunal_core::combine::verdict::Outcome;
 use tribunal_core::publish::outgoing::masked_texts;
 use tribunal_core::publish::{rdjson::rdjson, sarif::sarif, sticky::markdown};
 use tribunal_core::report::document::Document;
-use tribunal_core::report::receipt::SeatState;
+use tribunal_core::report::receipt::{LookedBy, SeatState};
 
 pub fn write(document: &Document, output: &OutputArgs) -> Result<(), Situation> {
     // A document of an earlier version may have been kept with its keys.
@@ -93,10 +93,12 @@ pub fn text(document: &Document, width: Option<usize>) -> String {
         out.push_str(&format!("{YELLOW}!{RESET} {notice}\n"));
     }
     out.push_str(&skipped(document));
-    let colour = match document.outcome {
-        Outcome::Clean => GREEN,
-        Outcome::Findings => YELLOW,
-        Outcome::Incomplete | Outcome::NotRun => RED,
+    let colour = match (document.outcome, document.receipt.looked_by()) {
+        (Outcome::Clean, LookedBy::Agents) => GREEN,
+        // What no rule matched is not known to be good.
+        (Outcome::Clean, LookedBy::RulesAlone(_)) => BOLD,
+        (Outcome::Findings, _) => YELLOW,
+        (Outcome::Incomplete | Outcome::NotRun, _) => RED,
     };
     out.push_str(&format!("{colour}{}{RESET}\n", document.summary_line.replace("**", "")));
     out.push_str(&format!("{DIM}{}{RESET}\n", receipt(document)));
@@ -164,6 +166,6 @@ fn receipt(document: &Document) -> String {
             usage.output
         ));
     }
-    parts.push(format!("verdict {}", Verdict::words(document.verdict)));
+    parts.push(format!("verdict {}", receipt.verdict_words()));
     format!("{}\n{} · run {}", looked.join("  "), parts.join(" · "), receipt.run)
 }

@@ -179,8 +179,20 @@ fn branch(
             subject = format!("{label} with uncommitted work against {base_name}");
         }
     }
-    let case_id = format!("branch:{}", name.unwrap_or_else(|| format!("detached:{head}")));
+    let branch = name.unwrap_or_else(|| format!("detached:{head}"));
+    let case_id = match &args.base {
+        // Against another base than usual it is another change: what is open in one is not closed by a review of the other.
+        Some(named) if !is_usual_base(repository, configured_base, named) => format!("branch:{branch} onto {named}"),
+        Some(_) | None => format!("branch:{branch}"),
+    };
     Ok(Chosen { left_out, included, notices, ..chosen(base, reviewed, subject, case_id) })
+}
+
+fn is_usual_base(repository: &Repository, configured_base: Option<&str>, named: &str) -> bool {
+    match configured_base {
+        Some(configured) => configured == named,
+        None => repository.default_branch().is_ok_and(|full| short_ref(&full) == named),
+    }
 }
 
 /// Paths as typed in the current folder, seen from the top of the work tree.

@@ -116,10 +116,13 @@ fn an_unknown_key_in_the_answer_is_a_failure() {
     fails_visibly(&answering(&json!({ "findings": [], "verdict": "LGTM" })), "unknown field `verdict`");
 }
 
-/// Nothing is guessed out of prose.
+/// Which of two answers counts is not guessed, and half an answer is none.
 #[test]
-fn json_inside_prose_is_a_failure() {
-    fails_visibly("cat > /dev/null\necho 'Here it is:'\necho '{\"findings\": []}'\n", "not a report");
+fn two_answers_and_half_an_answer_are_failures() {
+    let empty = "echo 'Here it is:'\necho '{\"findings\": []}'\n";
+    let other = "echo '{\"findings\": [], \"missing_prerequisites\": [\"a key\"]}'\n";
+    fails_visibly(&format!("cat > /dev/null\n{empty}{other}"), "2 different JSON objects");
+    fails_visibly(&format!("cat > /dev/null\n{empty}echo '{{\"findings\": ['\n"), "does not end");
 }
 
 #[test]

@@ -275,6 +275,8 @@ fn another_rule_widens_to_full() {
     sandbox.configure_person(&format!("[rules]\ndisable = [\"{NO_TLS_RULE}\"]\n"));
     let review = widens(&sandbox, "rules");
     assert_eq!(review.found(), [format!("app.py:{SHARED_LIST_RULE}")]);
+    let (gone, note) = verification(&review, "F1");
+    assert!(gone == "yes" && note.contains("is switched off"), "{note}");
 }
 
 /// Issue 3, point 7: inputs such as the context are part of what a review must match to be built on.
@@ -298,6 +300,92 @@ fn a_moved_base_widens_to_full() {
     assert_eq!(id_of(&review, NO_TLS_RULE), "F1", "names survive a rebase");
 }
 
+/// `feature` with a P0 that an agent reported once, and that it says nothing of from now on.
+fn reported_once() -> Sandbox {
+    let sandbox = Sandbox::with_shared_list();
+    let mut blocker = claim("E1", "    return items", "It breaks.");
+    blocker["severity"] = "blocker".into();
+    sandbox.seat("staff-engineer", &answering(&json!({ "findings": [blocker] })));
+    assert_eq!(sandbox.review(&[]).ends_with(1).finding("error-handling")["p_code"], "P0");
+    sandbox.script("helper.sh", &answering(&json!({ "findings": [] })));
+    sandbox
+}
+
+#[track_caller]
+fn still_blocks(review: &Document) {
+    let kept = review.finding("error-handling");
+    assert_eq!((str_of(kept, "p_code"), str_of(kept, "origin")), ("P0", "carried"));
+    assert_eq!(verification(review, str_of(kept, "id")).0, "unclear");
+    assert_eq!(review.text("verdict"), "MAJOR");
+}
+
+/// Issue 18, section 0 point 1: the base moves in another file, and after the rebase the agent is silent. The same for everything else
+/// that makes a review a full one.
+#[test]
+fn a_full_review_keeps_what_an_agent_reported() {
+    let sandbox = reported_once();
+    sandbox.switch("main");
+    sandbox.write("other.py", "x = 1\n");
+    sandbox.commit("Meanwhile");
+    sandbox.switch("feature");
+    sandbox.git(&["rebase", "--quiet", "main"]);
+    let review = widens(&sandbox, "the base moved").ends_with(1);
+    still_blocks(&review);
+    still_blocks(&sandbox.review(&["--mode", "full"]).ends_with(1));
+    still_blocks(&sandbox.review(&["--context", "This service is critical."]).ends_with(1));
+    sandbox.git(&["commit", "--quiet", "--amend", "-m", "Amended"]);
+    sandbox.write("third.py", "x = 1\n");
+    sandbox.git(&["add", "third.py"]);
+    sandbox.git(&["commit", "--quiet", "--amend", "-m", "Amended again"]);
+    sandbox.git(&["reflog", "expire", "--expire=now", "--all"]);
+    sandbox.git(&["gc", "--quiet", "--prune=now"]);
+    still_blocks(&sandbox.review(&[]).ends_with(1));
+    sandbox.tribunal(&["show", "--format", "markdown"]).prints("## 🔄 Earlier findings").prints("⏸️ Untouched");
+}
+
+/// A file that equals the base again takes an agent's finding along, unless its code went elsewhere. The reason is recorded.
+#[test]
+fn a_reverted_file_closes_an_agents_finding_on_record() {
+    let sandbox = reported_once();
+    sandbox.write("keep.py", "x = 1\n");
+    sandbox.git(&["checkout", "--quiet", "main", "--", "app.py"]);
+    sandbox.commit("Put it back");
+    let review = sandbox.review(&[]).ends_with(0);
+    let closed =
+        review.json["prior_verifications"].as_array().unwrap().iter().find(|prior| prior["slug"] == "error-handling").unwrap();
+    assert_eq!((&closed["verification"], &closed["by"]), (&"yes".into(), &"comparison".into()));
+    sandbox.tribunal(&["show"]).prints("No longer part of the change — app.py no longer differs from the base");
+
+    let sandbox = reported_once();
+    sandbox.git(&["checkout", "--quiet", "main", "--", "app.py"]);
+    let padding: String = (0..40).map(|n| format!("VALUE_{n} = {n}\n")).collect();
+    sandbox.write("list.py", format!("{padding}\n\n{SHARED_LIST}"));
+    sandbox.commit("Move the code");
+    still_blocks(&sandbox.review(&[]).ends_with(1));
+}
+
+/// Against another base it is another change, and closes nothing of this one.
+#[test]
+fn another_base_is_another_case() {
+    let sandbox = reported_once();
+    sandbox.write("later.py", "x = 1\n");
+    sandbox.commit("Later");
+    assert_eq!(sandbox.review(&["--base", "HEAD~1"]).ends_with(0).json["prior_verifications"], json!([]));
+    still_blocks(&sandbox.review(&[]).ends_with(1));
+}
+
+/// A reviewer is shown the cited place as it is now, also in a full review.
+#[test]
+fn a_reviewer_sees_the_present_code_of_open_findings() {
+    let sandbox = reported_once();
+    let script = "brief=$(cat)\nseen=nothing\ncase \"$brief\" in *'\"cited\":\"present\"'*) seen=present;; esac\n\
+         printf '{\"findings\": [], \"prior\": [{\"id\": \"F1\", \"verification\": \"no\", \"note\": \"%s\"}]}' \"$seen\"\n";
+    sandbox.script("helper.sh", script);
+    let review = sandbox.review(&["--mode", "full"]).ends_with(1);
+    let id = id_of(&review, "error-handling");
+    assert_eq!((id.as_str(), verification(&review, &id)), ("F1", ("no".into(), "present".into())));
+}
+
 /// PR-22: `--mode full` reviews again whatever was said before.
 #[test]
 fn a_full_review_can_be_forced() {
@@ -305,7 +393,7 @@ fn a_full_review_can_be_forced() {
     let review = sandbox.review(&["--mode", "full"]).ends_with(1);
     assert_eq!(review.json["receipt"]["mode"], "full");
     assert_eq!(review.json["receipt"]["widened"], json!(null));
-    assert_eq!(review.json["prior_verifications"], json!([]));
+    assert_eq!((verification(&review, "F1").0, verification(&review, "F2").0), ("no".into(), "no".into()));
     assert_eq!(id_of(&review, NO_TLS_RULE), "F1");
 }
 
@@ -420,7 +508,7 @@ fn a_fresh_claim_outside_of_the_window_is_dropped() {
     assert_eq!(review.json["dropped"][0]["reason"], "outside-window");
 }
 
-const GO: &str = "package m\n\nimport \"net/http\"\n\nfunc Get(u string) (int, error) {\n\tresp, err := http.Get(u)\n\tif err != nil {\n\t\treturn 0, err\n\t}\n\
+const GO: &str = "package m\n\nimport (\n\t\"net/http\"\n\t\"time\"\n)\n\nvar client = &http.Client{Timeout: time.Second}\n\nfunc Get(u string) (int, error) {\n\tresp, err := client.Get(u)\n\tif err != nil {\n\t\treturn 0, err\n\t}\n\
      \tdefer resp.Body.Close()\n\treturn resp.StatusCode, nil\n}\n";
 
 /// Issue 3, point 7: to delete a line can be the defect, and the line that a rule then cites is an old one. Design rule 2: what

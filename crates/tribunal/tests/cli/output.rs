@@ -1,6 +1,6 @@
 //! What is printed: to whom, in which format, and valid against which schema (issue 3, point 8; design section 8).
 
-use super::sandbox::{NO_TLS, NO_TLS_RULE, PATIENCE, SHARED_LIST, SHARED_LIST_RULE, Sandbox, answering, claim, str_of};
+use super::sandbox::{CLEAN, NO_TLS, NO_TLS_RULE, PATIENCE, SHARED_LIST, SHARED_LIST_RULE, Sandbox, answering, claim, str_of};
 use fake_forge_base::{Draft, JsonSchema};
 use serde_json::{Value, json};
 use std::fs;
@@ -194,7 +194,7 @@ fn markdown_holds_the_sticky_and_the_inline_bodies() {
         .prints("<!-- pr-review:finding-id=F1 -->")
         .prints("<!-- pr-review:justification=Asymmetric -->")
         .prints("📊 Overview by category")
-        .prints("✅ Checked & clean");
+        .prints("🔎 Categories in which no rule matched");
 }
 
 /// PR-6, PR-109: a failed reviewer stands in the header of the sticky.
@@ -476,6 +476,28 @@ fn a_directive_moves_a_severity_and_is_recorded() {
     sandbox.tribunal(&["show", "--format", "markdown"]).prints("## ⚖️ Severity adjustments").prints("billing path");
 }
 
+/// Issue 18, section 0 point 5: rules alone approve nothing, in nothing that people read. Programs find what they found before.
+#[test]
+fn rules_alone_approve_nothing() {
+    let sandbox = Sandbox::on_feature();
+    sandbox.write("app.py", CLEAN.replace("add", "join"));
+    sandbox.commit("Work");
+    let review = sandbox.review(&[]).ends_with(0);
+    assert_eq!((review.text("verdict"), review.text("status"), review.text("outcome")), ("LGTM", "approved", "clean"));
+    let check = &review.json["receipt"]["rules_check"];
+    assert!(check["rules"].as_u64() > Some(20) && check["files"] == 1, "{check}");
+    for words in [&["show"][..], &["show", "--format", "markdown"], &["history"]] {
+        let run = sandbox.tribunal(words).ends_with(0);
+        let read: String = run.stdout.lines().filter(|line| !line.starts_with("<!-- pr-review:")).collect();
+        assert!(!read.contains("Approved") && !read.contains("LGTM"), "{}", run.stdout);
+    }
+    let rules = check["rules"].as_u64().unwrap();
+    sandbox.tribunal(&["show"]).prints(&format!("Review: no rule matched · 0 findings · {rules} rules over 1 file\n"));
+    // An agent that has looked approves.
+    sandbox.seat("staff-engineer", &answering(&json!({ "findings": [] })));
+    sandbox.tribunal(&["review"]).ends_with(0).prints("Review: ✅ Approved").prints("verdict LGTM");
+}
+
 /// The whole of what a person sees.
 #[test]
 fn the_text_of_a_small_review() {
@@ -484,7 +506,7 @@ fn the_text_of_a_small_review() {
     let filters = vec![
         (r"run r[0-9a-f]+", "run [RUN]"),
         (r"[0-9a-f]{12}\.\.[0-9a-f]{12}", "[BASE]..[HEAD]"),
-        (r"[0-9]+ clean", "[N] clean"),
+        (r"[0-9]+ rules over", "[N] rules over"),
     ];
     insta::with_settings!({ filters => filters }, {
         insta::assert_snapshot!(run.stdout, @r"
@@ -500,7 +522,7 @@ fn the_text_of_a_small_review() {
           = note: Reachable · blast Local · confidence high · by rules
 
         ! Built-in rules only: no model and no person has read this change.
-        Review: ⚠️ Review before merge · 1 finding (P1×1) · ✅ [N] clean
+        Review: ⚠️ Review before merge · 1 finding (P1×1) · [N] rules over 1 file
         ✓ security-reviewer (rules)  ✓ staff-engineer (rules)  ✓ sdet (rules)
         feature against main [BASE]..[HEAD] · 1 of 1 files read, +3 -2 · verdict MINOR · run [RUN]
         ");

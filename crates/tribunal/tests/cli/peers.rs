@@ -41,6 +41,13 @@ impl Cli {
     }
 }
 
+/// The folders of the real linters, for a PATH.
+pub fn linters() -> Option<Vec<PathBuf>> {
+    let python = peer("ruff, with the other linters", folder().join("linters/bin/ruff"))?;
+    let node = peer("eslint, with the other linters", folder().join("linters-npm/node_modules/.bin/eslint"))?;
+    Some([python, node].iter().filter_map(|program| program.parent().map(Path::to_owned)).collect())
+}
+
 /// The Python that has the small model.
 pub fn python() -> Option<PathBuf> {
     peer("the small model's Python", folder().join("python/bin/python3"))

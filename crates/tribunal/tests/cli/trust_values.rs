@@ -90,6 +90,8 @@ fn case(key: &str, port: u16) -> Option<(String, &'static [&'static str])> {
     };
     Some(match key {
         "agents.*.command" => (seat("kind = \"command\"\ncommand = [\"canary\"]"), REVIEW),
+        "agents.*.args" => (seat("kind = \"linter\"\nprofile = \"ruff\"\nprogram = \"canary\"\nargs = [\"{files}\"]"), REVIEW),
+        "agents.*.profile" => (seat("kind = \"linter\"\nprofile = \"ruff\"\nprogram = \"canary\""), REVIEW),
         "agents.*.env" => (seat("kind = \"sarif\"\ncommand = [\"canary\"]\nenv = [\"PASSED\"]"), REVIEW),
         "agents.*.network" => (seat("kind = \"sarif\"\ncommand = [\"canary\"]\nnetwork = true"), REVIEW),
         "agents.*.kind" => (seat("kind = \"claude\"\nmodel = \"m\"\nkey = { env = \"THE_KEY\" }"), REVIEW),
