@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::OnceLock;
+use tribunal_agent::command::parse_report;
 use tribunal_agent::model::schema::validate;
 use tribunal_agent::model::sse::Sse;
 use tribunal_agent::sarif::SarifAgent;
@@ -47,8 +48,17 @@ fn roles() -> &'static [Role] {
 fn pass(report: Report, author: Author<'_>) -> AdmittedReport {
     let (change, roles, agent, outlines) = (change(), roles(), AgentName::from("fuzz"), BTreeMap::new());
     let role = roles.iter().find(|role| role.name.as_str() == "security-reviewer").unwrap();
-    let gate =
-        Gate { role, agent: &agent, change: &change, outlines: &outlines, window: None, has_repo: true, spec: None, author };
+    let gate = Gate {
+        role,
+        agent: &agent,
+        change: &change,
+        outlines: &outlines,
+        window: None,
+        has_repo: true,
+        spec: None,
+        directives: &[],
+        author,
+    };
     let claims = report.findings.len();
     let admitted = admit(report, &gate);
     assert_eq!(admitted.findings.len() + admitted.dropped.len(), claims, "a claim was lost");
@@ -147,7 +157,7 @@ pub fn replies(data: &[u8]) {
     let _ = events.rest();
     let text = String::from_utf8_lossy(data);
     let _ = validate(&serde_json::json!({ "type": "object", "required": ["findings"] }), &text);
-    let Ok(report) = serde_json::from_slice::<Report>(data) else { return };
+    let Ok(report) = parse_report(data) else { return };
     learn_secret("tok-5f3e9a7c2b1d4e6f8091");
     let watch = Watch::new(std::iter::empty(), "heron-0123456789abcdef");
     let admitted = pass(report, Author::Agent(&watch));

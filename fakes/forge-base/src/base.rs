@@ -35,6 +35,7 @@ pub struct Base<F> {
 
 impl<F: Fault> Base<F> {
     pub(crate) fn new(url: String) -> Self {
+        let memory = std::env::var_os("TRIBUNAL_TEST_MEMORY").map_or_else(std::env::temp_dir, std::path::PathBuf::from);
         Base {
             url,
             clock: Clock::default(),
@@ -45,7 +46,7 @@ impl<F: Fault> Base<F> {
             projects: BTreeMap::new(),
             renamed: BTreeMap::new(),
             protections: BTreeMap::new(),
-            folder: tempfile::tempdir().expect("a folder for repositories"),
+            folder: tempfile::tempdir_in(memory).expect("a folder for repositories"),
         }
     }
 

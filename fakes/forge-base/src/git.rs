@@ -20,8 +20,12 @@ pub enum MergeWay {
 #[derive(Debug, Clone)]
 pub struct Repository {
     folder: PathBuf,
-    /// What git said of commits that are named by their ids, which it says for ever.
+    /// What git said of objects that are named by their ids, which it says for ever.
     said: Arc<Mutex<BTreeMap<Vec<String>, Vec<u8>>>>,
+}
+
+fn is_id(name: &str) -> bool {
+    name.len() == 40 && name.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// git that knows nothing of the person's settings.
@@ -81,27 +85,26 @@ impl Repository {
         output
     }
 
-    /// Asks git about these two commits; nothing when it fails. A forge shows every pull request in every list, and asks often.
-    fn of_two(&self, args: &[&str], one: &str, other: &str) -> Option<Vec<u8>> {
-        let all = [args, &[one, other]].concat();
-        let is_id = |name: &str| name.len() == 40 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
-        let key: Vec<String> = all.iter().map(|word| (*word).to_owned()).collect();
+    /// Asks something whose answer depends on these objects alone; nothing when git fails. A forge shows every pull request in every
+    /// list, and asks often.
+    fn ask_once(&self, args: &[&str], objects: &[&str]) -> Option<Vec<u8>> {
+        let question: Vec<String> = args.iter().map(|word| (*word).to_owned()).collect();
         let said = || self.said.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = said().get(&key) {
+        if let Some(known) = said().get(&question) {
             return Some(known.clone());
         }
-        let output = self.output(&all, b"");
+        let output = self.output(args, b"");
         if !output.status.success() {
             return None;
         }
-        if is_id(one) && is_id(other) {
-            said().insert(key, output.stdout.clone());
+        if objects.iter().all(|object| is_id(object)) {
+            said().insert(question, output.stdout.clone());
         }
         Some(output.stdout)
     }
 
-    fn line_of_two(&self, args: &[&str], one: &str, other: &str) -> Option<String> {
-        let said = self.of_two(args, one, other)?;
+    fn line_once(&self, args: &[&str], objects: &[&str]) -> Option<String> {
+        let said = self.ask_once(args, objects)?;
         Some(String::from_utf8_lossy(&said).lines().next()?.to_owned())
     }
 
@@ -150,9 +153,11 @@ impl Repository {
 
     /// The commit of a branch, a reference or an id.
     pub fn rev(&self, name: &str) -> Option<String> {
-        let of = |name: &str| self.try_run(&["rev-parse", "--verify", "-q", &format!("{name}^{{commit}}")]);
-        let branch = (!name.starts_with("refs/")).then(|| of(&format!("refs/heads/{name}"))).flatten();
-        branch.or_else(|| of(name))
+        let branch = if name.starts_with("refs/") { name.to_owned() } else { format!("refs/heads/{name}") };
+        // Nothing packs refs here, so each of them is a file; asking git would be a process for each question of a client.
+        let tip = std::fs::read_to_string(self.folder.join(&branch)).ok().map(|tip| tip.trim_end().to_owned());
+        let is_commit = |tip: &String| is_id(tip) && !branch.starts_with("refs/tags/");
+        tip.filter(is_commit).or_else(|| self.line_once(&["rev-parse", "--verify", "-q", &format!("{name}^{{commit}}")], &[name]))
     }
 
     pub fn set_ref(&self, reference: &str, sha: &str) {
@@ -164,22 +169,22 @@ impl Repository {
     }
 
     pub fn merge_base(&self, one: &str, other: &str) -> Option<String> {
-        self.line_of_two(&["merge-base"], one, other)
+        self.line_once(&["merge-base", one, other], &[one, other])
     }
 
     /// The commits of `head` that `base` has not, oldest first.
     pub fn commits(&self, base: &str, head: &str) -> Vec<String> {
-        let range = format!("{base}..{head}");
-        self.run(&["rev-list", "--reverse", &range]).lines().map(str::to_owned).collect()
+        let said = self.ask_once(&["rev-list", "--reverse", &format!("{base}..{head}")], &[base, head]).expect("both are here");
+        String::from_utf8_lossy(&said).lines().map(str::to_owned).collect()
     }
 
     pub fn message(&self, sha: &str) -> String {
-        self.run(&["log", "-1", "--format=%B", sha])
+        let said = self.ask_once(&["log", "-1", "--format=%B", sha], &[sha]).expect("it is here");
+        String::from_utf8_lossy(&said).trim_end().to_owned()
     }
 
     pub fn file(&self, sha: &str, path: &str) -> Option<Vec<u8>> {
-        let output = self.output(&["cat-file", "blob", &format!("{sha}:{path}")], b"");
-        output.status.success().then_some(output.stdout)
+        self.ask_once(&["cat-file", "blob", &format!("{sha}:{path}")], &[sha])
     }
 
     /// What a forge shows for a pull request: the head against where it left the base.
@@ -190,12 +195,16 @@ impl Repository {
 
     pub fn diff_text(&self, base: &str, head: &str) -> Vec<u8> {
         let from = self.merge_base(base, head).unwrap_or_else(|| base.to_owned());
-        self.output(&["-c", "core.quotePath=false", "diff", "--full-index", "--no-ext-diff", "-M", &from, head], b"").stdout
+        self.diff_text_between(&from, head).unwrap_or_default()
+    }
+
+    fn diff_text_between(&self, from: &str, to: &str) -> Option<Vec<u8>> {
+        self.ask_once(&["-c", "core.quotePath=false", "diff", "--full-index", "--no-ext-diff", "-M", from, to], &[from, to])
     }
 
     pub fn diff_between(&self, from: &str, to: &str) -> Diff {
-        let raw = self.of_two(&["diff", "--raw", "-z", "--no-abbrev", "--no-ext-diff", "-M"], from, to);
-        let text = self.of_two(&["-c", "core.quotePath=false", "diff", "--full-index", "--no-ext-diff", "-M"], from, to);
+        let raw = self.ask_once(&["diff", "--raw", "-z", "--no-abbrev", "--no-ext-diff", "-M", from, to], &[from, to]);
+        let text = self.diff_text_between(from, to);
         Diff::parse(&raw.unwrap_or_default(), &text.unwrap_or_default())
     }
 
@@ -204,9 +213,10 @@ impl Repository {
         if from == to {
             return Some(line);
         }
-        let output = self.output(&["--literal-pathspecs", "diff", "--no-ext-diff", "-U0", from, to, "--", path], b"");
+        let args = ["--literal-pathspecs", "diff", "--no-ext-diff", "-U0", from, to, "--", path];
+        let diff = self.ask_once(&args, &[from, to]).unwrap_or_default();
         self.file(to, path)?;
-        carry(&String::from_utf8_lossy(&output.stdout), line)
+        carry(&String::from_utf8_lossy(&diff), line)
     }
 
     /// Merges and gives the new commit of the base; nothing when there is a conflict.
@@ -240,7 +250,7 @@ impl Repository {
     }
 
     fn merged_tree(&self, base: &str, head: &str) -> Option<String> {
-        self.line_of_two(&["merge-tree", "--write-tree"], base, head)
+        self.line_once(&["merge-tree", "--write-tree", base, head], &[base, head])
     }
 
     /// The tree of `tip` with what `commit` did to `parent`. A commit is made with the wanted merge base, since older gits do not

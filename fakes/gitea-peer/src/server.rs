@@ -43,7 +43,8 @@ impl GiteaPeer {
     /// Nothing where no server was built; that has been said then.
     pub async fn start() -> Option<GiteaPeer> {
         let install = install::find()?;
-        let folder = tempfile::tempdir().expect("a folder");
+        let memory = std::env::var_os("TRIBUNAL_TEST_MEMORY").map_or_else(std::env::temp_dir, PathBuf::from);
+        let folder = tempfile::tempdir_in(memory).expect("a folder");
         let tokens = seed::plant(&install, folder.path()).await;
         let port = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("a port").port();
         let process = run(&install, folder.path().to_path_buf(), port);
