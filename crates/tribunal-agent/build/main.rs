@@ -30,6 +30,7 @@ fn main() -> io::Result<()> {
         }
         value["examples"] = serde_json::json!({ "bad": [], "good": [] });
         ascii_regex::rewrite(&mut value);
+        keep_unread(&mut value);
         let _ = writeln!(table, "    ({name:?}, include_str!({:?}), {:?}),", path.to_string_lossy(), value.to_string());
     }
     table.push_str("];\n");
@@ -37,6 +38,16 @@ fn main() -> io::Result<()> {
     let out = PathBuf::from(env::var("OUT_DIR").unwrap_or_default());
     fs::write(out.join("built_in_flow_tables.rs"), flow_tables)?;
     fs::write(out.join("built_in_rules.rs"), table)
+}
+
+/// Turns the parts in ast-grep's form into text, which is read when the first file of a rule's language turns up.
+fn keep_unread(value: &mut serde_json::Value) {
+    for name in ["rule", "constraints", "utils", "transform"] {
+        if let Some(part) = value.get_mut(name) {
+            *part = part.to_string().into();
+        }
+    }
+    value.get_mut("fixes").and_then(serde_json::Value::as_array_mut).into_iter().flatten().for_each(keep_unread);
 }
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {

@@ -12,6 +12,7 @@ pub mod fix;
 pub mod flow;
 pub mod lines;
 pub mod load;
+pub mod object;
 mod old;
 pub mod proof;
 pub mod scan;

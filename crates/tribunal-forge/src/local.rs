@@ -147,8 +147,10 @@ fn write(desk: &Desk, number: u64) -> Locally<String> {
 /// Where the branches of a pull request stand, and whether it has landed.
 fn live(repository: &Repository, desk: &Desk) -> Live {
     let Ok(pull) = desk.pull() else { return Live::default() };
-    let (head, base) = (repository.branch_tip(&pull.head.name), repository.branch_tip(&pull.base.name));
-    let holds = |base: &Sha, commit: &Sha| repository.has(commit) && repository.is_ancestor(commit, base);
+    let tips = repository.branch_tips(&[pull.head.name.as_str(), pull.base.name.as_str()].into());
+    let tip = |name: &str| tips.get(name).cloned();
+    let (head, base) = (tip(&pull.head.name), tip(&pull.base.name));
+    let holds = |base: &Sha, commit: &Sha| repository.is_ancestor(commit, base);
     let landed = match (&pull.landed, &base) {
         (None, Some(base)) => pull.candidates().into_iter().find(|commit| holds(base, commit)),
         (Some(_), _) | (_, None) => None,

@@ -8,6 +8,7 @@ use super::flow::compile::FlowRules;
 use super::flow::tables::FlowTables;
 use super::lines::LineMatcher;
 use super::load::{LoadedRule, RuleError};
+use super::object::RuleObject;
 use ast_grep_config::{DeserializeEnv, RuleCore, SerializableRuleCore};
 use ast_grep_core::Matcher;
 use globset::{Glob, GlobSet, GlobSetBuilder};
@@ -191,10 +192,10 @@ impl SyntaxRule {
 }
 
 /// Compiles an ast-grep rule from its parts.
-pub fn compile_core(parts: &[(&str, &serde_json::Value)], language: Language) -> Result<RuleCore, String> {
-    let object = parts.iter().map(|(name, value)| ((*name).to_owned(), (*value).clone())).collect();
-    let core: SerializableRuleCore =
-        serde_json::from_value(serde_json::Value::Object(object)).map_err(|error| error.to_string())?;
+pub fn compile_core(parts: &[(&str, &RuleObject)], language: Language) -> Result<RuleCore, String> {
+    let fields: Vec<String> = parts.iter().map(|(name, object)| format!("\"{name}\":{}", object.json())).collect();
+    let object = format!("{{{}}}", fields.join(","));
+    let core: SerializableRuleCore = serde_json::from_str(&object).map_err(|error| error.to_string())?;
     core.get_matcher(DeserializeEnv::new(Grammar::from(language)))
         .map_err(|error| format!("under {}: {}", language.name(), causes(&error)))
 }

@@ -1,6 +1,7 @@
 //! The format of one rule file: what it looks for, how the finding reads, and the examples that prove it.
 
 use super::flow::entry::FlowRule;
+use super::object::RuleObject;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -57,13 +58,13 @@ pub struct RuleFile {
 
     /// An ast-grep rule object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rule: Option<serde_json::Value>,
+    pub rule: Option<RuleObject>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub constraints: Option<serde_json::Value>,
+    pub constraints: Option<RuleObject>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub utils: Option<serde_json::Value>,
+    pub utils: Option<RuleObject>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub transform: Option<serde_json::Value>,
+    pub transform: Option<RuleObject>,
     /// Meta variable (without `$`) whose node is the evidence, where the whole match is too wide.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub focus: Option<String>,
@@ -108,11 +109,11 @@ impl RuleFile {
 pub struct FixCase {
     /// An ast-grep rule object that the matched node must fit. It shares the meta variables and `utils` of the rule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rule: Option<serde_json::Value>,
+    pub rule: Option<RuleObject>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub constraints: Option<serde_json::Value>,
+    pub constraints: Option<RuleObject>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub transform: Option<serde_json::Value>,
+    pub transform: Option<RuleObject>,
     /// Meta variable (without `$`) whose node is replaced instead of the matched one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replaces: Option<String>,

@@ -7,9 +7,10 @@ mod imports;
 mod removal;
 mod template;
 
-use super::compile::causes;
+use super::compile::compile_core;
 use super::file::{FixCase, RuleFile};
-use ast_grep_config::{DeserializeEnv, RuleCore, SerializableRuleCore};
+use super::object::RuleObject;
+use ast_grep_config::RuleCore;
 use ast_grep_core::matcher::Matcher;
 use ast_grep_core::meta_var::MetaVarEnv;
 use ast_grep_core::tree_sitter::StrDoc;
@@ -158,17 +159,11 @@ impl Replaced {
     }
 }
 
-fn compile_matcher(rule: &serde_json::Value, case: &FixCase, file: &RuleFile, language: Language) -> Result<RuleCore, String> {
-    let mut object = serde_json::Map::from_iter([("rule".to_owned(), rule.clone())]);
-    for (name, value) in [("constraints", &case.constraints), ("utils", &file.utils), ("transform", &case.transform)] {
-        if let Some(value) = value {
-            object.insert(name.to_owned(), value.clone());
-        }
-    }
-    let core: SerializableRuleCore =
-        serde_json::from_value(serde_json::Value::Object(object)).map_err(|error| format!("in a fix: {error}"))?;
-    core.get_matcher(DeserializeEnv::new(Grammar::from(language)))
-        .map_err(|error| format!("in a fix, under {}: {}", language.name(), causes(&error)))
+fn compile_matcher(rule: &RuleObject, case: &FixCase, file: &RuleFile, language: Language) -> Result<RuleCore, String> {
+    let more = [("constraints", &case.constraints), ("utils", &file.utils), ("transform", &case.transform)];
+    let parts: Vec<(&str, &RuleObject)> =
+        std::iter::once(("rule", rule)).chain(more.into_iter().filter_map(|(name, part)| Some((name, part.as_ref()?)))).collect();
+    compile_core(&parts, language).map_err(|problem| format!("in a fix: {problem}"))
 }
 
 /// A piece of a single line, as a rule over lines replaces it.

@@ -131,6 +131,8 @@ pub(super) struct Git<C> {
 
 pub(super) struct Output {
     pub success: bool,
+    /// Of a program that was not killed.
+    pub code: Option<i32>,
     pub stdout: Vec<u8>,
     pub stderr: String,
 }
@@ -221,6 +223,7 @@ impl<C: Class> Git<C> {
         }
         Ok(Output {
             success: output.status.success(),
+            code: output.status.code(),
             stdout: output.stdout,
             stderr: String::from_utf8_lossy(&output.stderr).trim().to_owned(),
         })

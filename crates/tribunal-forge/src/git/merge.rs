@@ -4,6 +4,7 @@
 //! merges, from wherever, gets the same tree.
 
 use super::class::{Git, Output, UntrustedTree, one_path};
+use super::object_cache::ObjectCache;
 use super::write::Signature;
 use super::{GitError, Repository, named};
 use tempfile::TempDir;
@@ -133,6 +134,22 @@ impl<'a> Merger<'a> {
         let asked = author.writes(self.git(UntrustedTree::CommitTree)).arg(tree.as_str());
         let asked = parents.iter().fold(asked, |asked, parent| asked.args(["-p", parent.as_str()]));
         Ok(Sha(asked.args(["-F", "-"]).run_text(Some(message.as_bytes()))?))
+    }
+}
+
+impl Repository {
+    /// Whether the head can be merged into the base without conflicts. Leaves no object behind.
+    pub fn merges_cleanly(&self, base: &Sha, head: &Sha, by: Signature) -> Result<bool, GitError> {
+        if let Some(answer) = self.cache().merges.get(&(base.clone(), head.clone())) {
+            return Ok(*answer);
+        }
+        let is_clean = match Merger::trial(self, by).map_err(MergeError::from).and_then(|merger| merger.tree(base, head)) {
+            Ok(_) => true,
+            Err(MergeError::Conflicts(_) | MergeError::Replay { .. } | MergeError::TooMany(_)) => false,
+            Err(MergeError::Git(error)) => return Err(error),
+        };
+        ObjectCache::keep_pair(&mut self.cache().merges, (base, head), is_clean);
+        Ok(is_clean)
     }
 }
 

@@ -14,6 +14,9 @@ use tribunal_core::ids::Sha;
 const MAX_BYTES: usize = 16 << 20;
 const MAX_IDS: usize = 1 << 18;
 
+/// What is true of two commits or trees, the earlier or the base first.
+type OfPair<T> = BTreeMap<(Sha, Sha), T>;
+
 /// By old side, new side, and whether renames are looked for.
 type Compared = BTreeMap<(Sha, Sha, bool), Arc<Vec<RawEntry>>>;
 
@@ -24,6 +27,11 @@ pub(super) struct ObjectCache {
     answer_bytes: usize,
     /// Objects that the clone has. Missing ones are not cached, because a fetch may add them.
     pub(super) present: BTreeSet<String>,
+    /// Is the first part of the second's history?
+    pub(super) ancestors: OfPair<bool>,
+    /// Do the two merge without conflicts?
+    pub(super) merges: OfPair<bool>,
+    pub(super) changed_files: OfPair<u64>,
     /// Pairs of trees whose changed files have all been fetched.
     pub(super) fetched_pairs: BTreeSet<(Sha, Sha)>,
 }
@@ -47,6 +55,16 @@ impl ObjectCache {
             self.present.clear();
         }
         self.present.extend(ids);
+    }
+
+    /// Keeps what is true of two full ids; names that may move are not kept.
+    pub(super) fn keep_pair<T>(kept: &mut OfPair<T>, pair: (&Sha, &Sha), answer: T) {
+        if kept.len() > MAX_IDS {
+            kept.clear();
+        }
+        if pair.0.is_full() && pair.1.is_full() {
+            kept.insert((pair.0.clone(), pair.1.clone()), answer);
+        }
     }
 
     fn keep(&mut self, question: Vec<OsString>, answer: &[u8]) {
@@ -118,6 +136,35 @@ mod tests {
         assert_eq!(content(&repository, &one), b"one");
         std::fs::remove_dir_all(repository.git_dir.join("objects")).unwrap();
         assert_eq!(content(&repository, &one), b"one");
+    }
+
+    fn commit(repository: &Repository, message: &str, parents: &[&Sha]) -> Sha {
+        let tree = repository.empty_tree().unwrap();
+        let by = crate::git::write::Signature { name: "Ann".into(), email: "ann@example.org".into() };
+        let made = by.writes(by.commits(repository.on_tree(UntrustedTree::CommitTree))).arg(tree.as_str());
+        let made = parents.iter().fold(made, |made, parent| made.args(["-p", parent.as_str()]));
+        Sha(made.args(["-m", message]).run_text(None).unwrap())
+    }
+
+    #[test]
+    fn history_is_asked_once_unless_more_of_it_may_come() {
+        let folder = tempfile::tempdir().unwrap();
+        let repository = clone_in(&folder.path().join("clone.git"));
+        repository.on_tree(UntrustedTree::HashObject).args(["-t", "tree", "-w", "--stdin"]).run(Some(b"")).unwrap();
+        let first = commit(&repository, "first", &[]);
+        let second = commit(&repository, "second", &[&first]);
+        assert!(repository.is_ancestor(&first, &second) && !repository.is_ancestor(&second, &first));
+        let missing = Sha("1".repeat(40));
+        assert!(!repository.is_ancestor(&missing, &first) && !repository.has(&missing) && repository.has(&first));
+        let kept = |repository: &Repository| repository.cache().ancestors.len();
+        assert_eq!((kept(&repository), repository.cache().present.contains(missing.as_str())), (2, false));
+
+        let shallow = clone_in(&folder.path().join("shallow.git"));
+        shallow.on_tree(UntrustedTree::HashObject).args(["-t", "tree", "-w", "--stdin"]).run(Some(b"")).unwrap();
+        let (one, other) = (commit(&shallow, "one", &[]), commit(&shallow, "other", &[]));
+        std::fs::write(shallow.common_dir.join("shallow"), format!("{other}\n")).unwrap();
+        assert!(!shallow.is_ancestor(&one, &other));
+        assert_eq!(kept(&shallow), 0, "its history may still be fetched");
     }
 
     #[test]

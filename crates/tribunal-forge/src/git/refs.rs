@@ -64,7 +64,14 @@ impl Repository {
 
     /// Does git still have this object? (PR-25)
     pub fn has(&self, id: &Sha) -> bool {
-        self.ask(UntrustedTree::CatFile, ["-e", id.as_str()]).is_ok()
+        if self.cache().present.contains(id.as_str()) {
+            return true;
+        }
+        let is_here = self.ask(UntrustedTree::CatFile, ["-e", id.as_str()]).is_ok();
+        if is_here && id.is_full() {
+            self.cache().add_present([id.0.clone()]);
+        }
+        is_here
     }
 
     pub fn empty_tree(&self) -> Result<Sha, GitError> {

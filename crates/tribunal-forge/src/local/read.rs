@@ -3,7 +3,6 @@
 use super::book::Kind;
 use super::{Local, Locally, Seen, blocking, read};
 use crate::git::Repository;
-use crate::git::merge::{MergeError, Merger};
 use crate::git::write::Signature;
 use crate::port::{Answered, GitSource, Read};
 use async_trait::async_trait;
@@ -72,10 +71,10 @@ impl Local {
 }
 
 fn mergeable(repository: &Repository, head: &Sha, base: &Sha, by: Signature) -> Mergeable {
-    match Merger::trial(repository, by).map_err(MergeError::from).and_then(|merger| merger.tree(base, head)) {
-        Ok(_) => Mergeable::Yes,
-        Err(MergeError::Conflicts(_) | MergeError::Replay { .. } | MergeError::TooMany(_)) => Mergeable::Conflict,
-        Err(MergeError::Git(_)) => Mergeable::Unknown,
+    match repository.merges_cleanly(base, head, by) {
+        Ok(true) => Mergeable::Yes,
+        Ok(false) => Mergeable::Conflict,
+        Err(_) => Mergeable::Unknown,
     }
 }
 

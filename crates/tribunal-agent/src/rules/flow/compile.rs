@@ -7,6 +7,7 @@ use super::syntax::Syntax;
 use super::tables::{FlowTables, ListKind, resolve};
 use crate::rules::compile::{Rule, compile_core};
 use crate::rules::load::RuleError;
+use crate::rules::object::RuleObject;
 use ast_grep_config::RuleCore;
 use ast_grep_core::Matcher;
 use regex::Regex;
@@ -210,7 +211,7 @@ impl Builder {
         Ok(())
     }
 
-    fn add_node(&mut self, body: &serde_json::Value, focus: Option<String>, what: NodeUse) -> Result<(), String> {
+    fn add_node(&mut self, body: &RuleObject, focus: Option<String>, what: NodeUse) -> Result<(), String> {
         let core = compile_core(&[("rule", body)], self.language)?;
         let kinds = core.potential_kinds().ok_or("a `rule` matches no kind of node in particular; add a `kind`")?;
         self.flow.nodes.push(NodeRule { kinds: kinds.iter().collect(), core, focus, what });
@@ -222,7 +223,7 @@ impl Builder {
 enum Target<'a> {
     Patterns(Vec<Pattern>),
     Parameter(&'a str),
-    Node(&'a serde_json::Value),
+    Node(&'a RuleObject),
 }
 
 fn target(form: &Form) -> Result<Target<'_>, String> {

@@ -1,5 +1,6 @@
 //! What a flow rule and the shared table of a language say in their files.
 
+use crate::rules::object::RuleObject;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -45,7 +46,7 @@ pub struct Form {
     pub function: Option<String>,
     /// An ast-grep rule object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rule: Option<serde_json::Value>,
+    pub rule: Option<RuleObject>,
     /// With `rule`, sinks only: the meta variable (without `$`) that must not be untrusted. The whole match if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub focus: Option<String>,
