@@ -262,6 +262,31 @@ fn an_embedded_bare_repository_is_not_opened() {
     sandbox.tribunal_in(&inner, &["review"]).ends_with(2).says("embedded-repository");
 }
 
+/// Point 7: a filter of the person's own, such as git-lfs, is not chosen by the attributes of a change when its files are written out
+/// for a linter.
+#[test]
+fn a_change_chooses_no_filter() {
+    let sandbox = Sandbox::on_feature();
+    let (mark, script) = canary(&sandbox);
+    for key in ["filter.mine.smudge", "filter.mine.clean"] {
+        sandbox.git(&["config", "--global", key, &script]);
+    }
+    sandbox.write("app.py", NO_TLS);
+    sandbox.commit("Work");
+    sandbox.write(".gitattributes", "* filter=mine\n");
+    sandbox.git(&["-c", "filter.mine.clean=cat", "add", "--all"]);
+    sandbox.git(&["commit", "--quiet", "-m", "Choose a filter"]);
+    let _ = fs::remove_file(&mark);
+    let sarif = r#"{ "version": "2.1.0", "runs": [{ "tool": { "driver": { "name": "lint" } }, "results": [] }] }"#;
+    let lint = sandbox.script("lint.sh", &format!("test -e app.py || exit 9\ncat <<'SARIF'\n{sarif}\nSARIF\n"));
+    sandbox.configure_person(&format!(
+        "[panel]\nstaff-engineer = [\"rules\", \"lint\"]\n[agents.lint]\nkind = \"sarif\"\ncategory = \"E1\"\ncommand = {lint}\n"
+    ));
+    let review = sandbox.review(&["--committed"]);
+    assert!(!mark.exists(), "a filter was run: {}", fs::read_to_string(&mark).unwrap());
+    review.ends_with(1);
+}
+
 /// Objects of another repository are not read unless the person allowed it.
 #[test]
 fn borrowed_objects_need_the_persons_word() {

@@ -148,9 +148,9 @@ async fn a_hollow_list_of_reviews_repeats_nothing() {
     let reviews = format!("*/pulls/{number}/reviews");
     let address = town.address(number);
     proxy.add(Rule::every("GET", &reviews, Harm::AnswerWith("[]".into())));
-    let said = town.run(&["review", &address, "--format", "json"]).ended(1);
-    let findings = count(&said.json());
-    assert_eq!(proxy.passed("POST", &reviews), 1, "it was posted again");
+    let said = town.run(&["review", &address, "--format", "json"]);
+    assert_eq!(proxy.passed("POST", &reviews), 1, "it was posted again: {said:?}");
+    let findings = count(&said.ended(1).json());
     assert_said_once(&town, number, findings).await;
     town.run_on(&Machine::new(), &["review", &address]).ended(1);
     assert_said_once(&town, number, findings).await;

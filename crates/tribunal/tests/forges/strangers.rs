@@ -134,8 +134,9 @@ pub async fn strangers_cause_nothing(town: &Town) {
         &["respond", &address, "--once", "--reviewer", "people"],
     ];
     for words in commands {
-        let said = super::loops::agents::thinking(town, words).ended(0);
-        let report = said.json();
+        let said = super::loops::agents::thinking(town, words);
+        assert_eq!(server.requests().len(), 0, "an agent was asked by {words:?}: {said:?}");
+        let report = said.ended(0).json();
         assert_eq!((&report["reason"], &report["resolved"]), (&"clean".into(), &0.into()), "{words:?}: {report:#}");
         for login in &logins {
             assert!(lists(&report, login), "{login} is not listed by {words:?}: {report:#}");
@@ -154,6 +155,27 @@ pub async fn strangers_cause_nothing(town: &Town) {
     let me = login(town, Who::Bot).await;
     let answered = |thread: &Thread| thread.resolved || thread.comments.iter().any(|comment| comment.author.login == me);
     assert!(!town.threads(number).await.iter().any(answered), "a stranger's thread was answered or resolved");
+}
+
+/// Issue 16, A1, as it was demonstrated: somebody who may only read suggests another text, and a loop that is told nothing else runs.
+pub async fn a_strangers_suggestion_is_not_pushed(town: &Town) {
+    let Some(reader) = town.stage.newcomer("reader", false).await else { return };
+    let (number, _, first) = pull(town, "notes.md").await;
+    let comments = vec![NewComment {
+        path: "notes.md".into(),
+        old_path: "notes.md".into(),
+        side: Side::New,
+        line: 3,
+        start_line: None,
+        body: suggestion("Spelling.", "The shop never opens.").into(),
+    }];
+    let review = NewReview { commit: first, event: ReviewEvent::Comment, body: Outgoing::default(), comments };
+    reader.submit(number, &review).await.unwrap();
+    let before = refs(town).await;
+    let said = looped(town, &["watch", &town.address(number), "--once"]);
+    assert_eq!(refs(town).await, before, "something was pushed: {said:?}");
+    let report = said.ended(0).json();
+    assert!(lists(&report, &reader.identity().await.unwrap().login), "{report:#}");
 }
 
 /// Issue 16, A1: what held a merge back is on our own record. Deleting the words lifts nothing; an approval of the head by somebody
@@ -175,18 +197,20 @@ pub async fn a_deleted_word_lifts_no_hold(town: &Town) {
     reader.submit(number, &review).await.unwrap();
     let before = refs(town).await;
     let sweep = || run(town, &["sweep".into(), town.address(number), "--merge".into(), "--answer-within".into(), "1s".into()]);
-    let held = sweep().ended(1);
-    assert!(held.stdout.contains("notes.md:3") && held.stdout.contains(NOT_ACTED_ON), "{}", held.stdout);
+    let seen = sweep().ended(1);
     for thread in town.threads(number).await {
         for comment in &thread.comments {
             reader.delete_inline(number, &comment.id).await.unwrap();
         }
     }
     assert!(town.threads(number).await.iter().all(|thread| thread.comments.is_empty()), "the words are gone");
+    // The same machine, and one that knows nothing but the forge.
+    let held = sweep();
+    assert_eq!((state(town, number).await, refs(town).await), (PullState::Open, before.clone()), "{seen:?}\n{held:?}");
+    let held = held.ended(1);
+    assert!(seen.stdout.contains("notes.md:3") && seen.stdout.contains(NOT_ACTED_ON), "{}", seen.stdout);
     let records = town.comments(number).await.iter().filter(|comment| comment.body.starts_with("## Held")).count();
     assert_eq!(records, 1, "one record of ours");
-    // The same machine, and one that knows nothing but the forge.
-    let held = sweep().ended(1);
     assert!(held.stdout.contains("it is held at"), "{}", held.stdout);
     let why = super::merging::why(town, &[number], &[("verified_by", "rules"), ("when", "approved")], &[]).ended(1);
     assert!(why.stdout.contains("feedback-settled") && why.stdout.contains("reader commented on"), "{}", why.stdout);
