@@ -16,6 +16,7 @@ pub mod fetch;
 pub mod look;
 pub mod merge;
 mod object_cache;
+mod own_folder;
 mod records;
 pub mod refs;
 mod settings;

@@ -8,17 +8,17 @@
 //! it, would hand files to reviewers that the person did not mean.
 
 use super::class::{NoRepository, no_repository};
+use super::own_folder::OwnFolder;
 use super::settings::Settings;
 use super::{GitError, Repository};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
-use tempfile::TempDir;
 
 #[derive(Debug)]
 pub(super) struct View {
-    folder: TempDir,
+    folder: OwnFolder,
     pub settings: Settings,
     /// Filters by name, once they were asked for.
     filters: OnceLock<BTreeSet<String>>,
@@ -27,7 +27,7 @@ pub(super) struct View {
 impl View {
     fn of(common_dir: &Path, settings: Settings) -> Result<Self, GitError> {
         let io = |source| GitError::Io { what: "a temporary folder for git's settings cannot be made".into(), source };
-        let folder = tempfile::Builder::new().prefix("tribunal-git-").tempdir().map_err(io)?;
+        let folder = OwnFolder::new().map_err(io)?;
         let top = folder.path();
         for name in ["refs", "objects", "info"] {
             fs::create_dir(top.join(name)).map_err(io)?;

@@ -78,6 +78,28 @@ fn a_killed_run_blocks_nobody() {
     sandbox.review(&[]).ends_with(1);
 }
 
+/// What git was shown of the repository goes with the run, and where the run was killed, with the next one.
+#[test]
+fn temporary_folders_of_a_killed_run_go_with_the_next_one() {
+    let sandbox = slow_panel();
+    let left = || {
+        let entries = fs::read_dir(sandbox.temporary_folder()).unwrap().flatten();
+        entries.filter(|entry| entry.file_name().to_string_lossy().starts_with("tribunal-git-")).count()
+    };
+    let mut child =
+        sandbox.command(&["review"]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let database = sandbox.path().join(".git/tribunal/ledger.db-wal");
+    wait_until("the run is recorded", || fs::metadata(&database).map_or(0, |found| found.len()) > 0);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(left() > 0, "the killed run left nothing, so nothing is shown here");
+    // What it had started may hold on to the folder for a moment.
+    wait_until("the next run removes it", || {
+        sandbox.tribunal(&["history"]).ends_with(0);
+        left() == 0
+    });
+}
+
 fn make_pipe(path: &Path) {
     assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
 }
