@@ -20,6 +20,14 @@ pub fn add(findings: &mut Vec<Finding>, brought: &[Finding]) {
     }
 }
 
+/// Would adding them leave these findings other than they are?
+pub fn adds(findings: &[Finding], brought: &[Finding]) -> bool {
+    let mut together = findings.to_vec();
+    add(&mut together, brought);
+    let weight = |finding: &Finding| (finding.key.clone(), finding.p_code);
+    !together.iter().map(weight).eq(findings.iter().map(weight))
+}
+
 /// The finding of our own that says the same of the same place, and says it no lighter.
 pub fn found_here<'a>(claim: &Finding, findings: &'a [Finding]) -> Option<&'a Finding> {
     let place = |place: &FindingPlace| (place.category_code.clone(), normalise_code(&place.evidence));

@@ -23,6 +23,7 @@ use crate::combine::prior::{OpenFinding, join};
 use crate::diff::change::FileStatus;
 use crate::findings::admit::AdmittedReport;
 use crate::findings::brief::TestDirection;
+use crate::findings::key::sha256_hex;
 use crate::findings::role::Role;
 use crate::ids::{AgentName, EffectKey, FindingId, FindingKey, RepoPath, RunId, Sha};
 use crate::plan::files::{Disposition, FileRules, FileSummary, LeftOut, NotReviewed};
@@ -36,6 +37,7 @@ use crate::report::document::Document;
 use crate::report::history::PastReview;
 use crate::report::publication::Publication;
 use crate::report::receipt::{Cost, Reading, RulesDepth, SeatState};
+use brought::Brought;
 use pull::{PullRead, PullRun};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -55,7 +57,7 @@ pub struct Request {
     pub context: Option<String>,
     pub policy: Policy,
     pub roles: Vec<Role>,
-    /// Hash of config, rules, roles, inputs and engine.
+    /// Hash of config, rules, roles, inputs and engine. See [`Request::review_fingerprint`] for what a receipt brings along.
     pub fingerprint: String,
     /// Hash of the rules alone: a run that is resumed must meet the rules it began with.
     pub rules_hash: String,
@@ -81,6 +83,19 @@ impl Request {
     pub fn directives(&self) -> Vec<Directive> {
         let texts = self.context.iter().chain(&self.policy.context);
         texts.filter_map(|text| parse_context(text).ok()).flat_map(|context| context.directives).collect()
+    }
+
+    /// What a receipt of another job brought along.
+    pub fn brought(&self) -> Option<&Brought> {
+        self.pull.as_ref().and_then(|pull| pull.brought.as_ref())
+    }
+
+    /// Hash of all that this review follows from. Another job's findings make it another review.
+    pub fn review_fingerprint(&self) -> String {
+        match self.brought() {
+            Some(brought) => sha256_hex(format!("{}\n{}", self.fingerprint, brought.run).as_bytes()),
+            None => self.fingerprint.clone(),
+        }
     }
 }
 
@@ -555,7 +570,12 @@ fn plan(request: &Request, mut change: ChangeRead, started_at: Millis, now: Mill
         (None, Some(reason)) => Ground::Lost(reason),
         (None, None) => Ground::Nothing,
     };
-    let resolution = resolve(request.mode, ground, &base, &head, &request.fingerprint);
+    let resolve_by = |fingerprint: &str| resolve(request.mode, ground, &base, &head, fingerprint);
+    let resolution = match resolve_by(&request.fingerprint) {
+        // A whole review of exactly this stands. What adds nothing to it takes nothing from it either.
+        Resolution::Noop { head } if !is_added_to(request, &change) => Resolution::Noop { head },
+        _ => resolve_by(&request.review_fingerprint()),
+    };
     let left = LeftOpen::of(&mut change);
     let (mode, since, widened) = match resolution {
         // The same head, but somebody else's result of it did not know of everything that is open.
@@ -630,6 +650,13 @@ fn plan(request: &Request, mut change: ChangeRead, started_at: Millis, now: Mill
         return publish(request, finish::document(request, reviewing, None, started_at, now));
     }
     (Phase::Reviewing(Box::new(reviewing)), effects)
+}
+
+/// Does a receipt say something that neither the last review nor what is open beside it says?
+fn is_added_to(request: &Request, change: &ChangeRead) -> bool {
+    let Some(brought) = request.brought() else { return false };
+    let standing = change.last.as_ref().and_then(|last| last.document.as_deref());
+    !change.loose.is_empty() || standing.is_none_or(|standing| brought.adds_to(standing))
 }
 
 /// A change of which every file is left out was not reviewed, and what was not reviewed is not green.

@@ -4,7 +4,7 @@
 
 use crate::combine::finding::Finding;
 use crate::combine::verdict::Outcome;
-use crate::combine::{dedup, hygiene, identity, severity};
+use crate::combine::{self, dedup, hygiene, identity, severity};
 use crate::diff::change::Change;
 use crate::findings::admit::{Author, Gate, admit};
 use crate::findings::key::brought_key;
@@ -33,6 +33,9 @@ pub struct Brought {
     pub findings: Vec<Finding>,
     /// Claims that the change does not bear out.
     pub unproved: u32,
+    /// It claims more than is read of it, and something heavy may be among the rest.
+    #[serde(default)]
+    pub is_cut: bool,
     /// That review was not whole, by its own word.
     pub trouble: Option<String>,
 }
@@ -119,7 +122,14 @@ impl Brought {
             (false, true) => Some(format!("it claims more than {MAX_BROUGHT} findings, and a P0 or P1 is among those left out")),
             (false, false) => None,
         };
-        Brought { run: name(&receipt.receipt.run), findings, unproved: u32::try_from(unproved).unwrap_or(u32::MAX), trouble }
+        let unproved = u32::try_from(unproved).unwrap_or(u32::MAX);
+        Brought { run: name(&receipt.receipt.run), findings, unproved, is_cut, trouble }
+    }
+
+    /// Does it say anything that this review, made here and whole, does not? How whole the receipt's own review was says nothing of this
+    /// one.
+    pub fn adds_to(&self, standing: &Document) -> bool {
+        self.is_cut || combine::brought::adds(&standing.findings, &self.findings)
     }
 
     pub fn notice(&self) -> String {

@@ -1,5 +1,6 @@
 //! The last step of a review: from all answers to one document.
 
+use super::brought::Brought;
 use super::pull::dismiss;
 use super::{Plan, Publishing, Request, Reviewing, SeatAnswer, SecondOpinion, Silenced, Spend};
 use crate::combine::finding::Finding;
@@ -37,8 +38,7 @@ pub fn document(
         (combined.findings, refuted) = opinion::apply(findings, &opinion.agent, &opinion.opinions);
     }
     let mut failures = failures(&plan, &answers);
-    let brought = request.pull.as_ref().and_then(|pull| pull.brought.as_ref());
-    if let Some(reason) = brought.and_then(|brought| brought.trouble.clone()) {
+    if let Some(reason) = request.brought().and_then(|brought| brought.trouble.clone()) {
         let seat = Seat { role: "receipt".into(), agent: "receipt".into(), sample: 0 };
         failures.push(SeatFailure { seat, reason });
     }
@@ -96,7 +96,7 @@ pub fn document(
             mode: plan.mode,
             since: plan.since.clone(),
             widened: plan.widened.clone(),
-            fingerprint: request.fingerprint.clone(),
+            fingerprint: request.review_fingerprint(),
             seats,
             not_called: plan.panel.not_called.clone(),
             coverage,
@@ -148,7 +148,7 @@ fn combined(request: &Request, reviewing: &Reviewing) -> Combined {
         caps: request.policy.caps,
         iteration: plan.iteration,
         paths: &paths,
-        brought: request.pull.as_ref().and_then(|pull| pull.brought.as_ref()).map_or(&[], |brought| brought.findings.as_slice()),
+        brought: request.brought().map_or(&[], |brought| brought.findings.as_slice()),
         window: window.as_ref(),
     };
     combine(&said, plan.ids.clone())
@@ -284,7 +284,7 @@ fn notices(
     opinion: Option<&SecondOpinionReceipt>,
 ) -> Vec<String> {
     let mut notices = request.notices.clone();
-    notices.extend(request.pull.as_ref().and_then(|pull| pull.brought.as_ref()).map(super::brought::Brought::notice));
+    notices.extend(request.brought().map(Brought::notice));
     notices.extend(plan.objections.iter().cloned());
     let verifier = request.policy.verify.as_ref().map(|verify| &verify.agent);
     if let Some(reason) = verifier.and_then(|agent| request.pull.as_ref()?.withheld.get(agent)) {

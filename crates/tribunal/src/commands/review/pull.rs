@@ -14,7 +14,6 @@ use crate::workspace::{self, Person, Setup};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tribunal_agent::rules::compile::RuleSet;
-use tribunal_core::findings::key::sha256_hex;
 use tribunal_core::findings::role::{Role, When};
 use tribunal_core::ids::{AgentName, Sha};
 use tribunal_core::merge::facts::HeadMaker;
@@ -112,10 +111,6 @@ pub(in crate::commands) async fn prepare(
     if at_hand.pull.draft {
         request.notices.push("This is a draft.".into());
     }
-    if let Some(brought) = &pull.brought {
-        // Another job's findings make it another review.
-        request.fingerprint = sha256_hex(format!("{}\n{}", request.fingerprint, brought.run).as_bytes());
-    }
     request.pull = Some(pull);
     Ok(Prepared { request, rules: setup.rules, config: setup.merged.config })
 }
@@ -159,7 +154,7 @@ pub async fn host(
 async fn unpublished(ledger: &Ledger, case_id: &str, request: &Request) -> Result<Option<RunRow>, Situation> {
     let Some(row) = ledger.unsettled(Effects::PROCEDURE, Some(case_id)).await? else { return Ok(None) };
     let Ok(state) = serde_json::from_str::<State>(&row.state) else { return Ok(None) };
-    let same = state.request.target == request.target && state.request.fingerprint == request.fingerprint;
+    let same = state.request.target == request.target && state.request.review_fingerprint() == request.review_fingerprint();
     let waits = matches!(state.phase, Phase::Publishing(_));
     Ok((same && waits && request.pull.as_ref().is_some_and(|pull| pull.publish)).then_some(row))
 }

@@ -147,7 +147,7 @@ fn review(config: &str, last: Option<LastKnown>, found: &[Claim], brought: Optio
         state = step(Some(state), Input::SeatFinished { seat, answer: Box::new(answer) }, 3).unwrap().state;
     }
     match state.phase {
-        Phase::Done(document) => *document,
+        Phase::Done(document) | Phase::Noop { document: Some(document), .. } => *document,
         other => panic!("{other:?}"),
     }
 }
@@ -209,6 +209,72 @@ fn an_emptied_receipt_is_not_green_where_others_should_have_looked() {
     );
     // Where the policy asks for the rules alone, they have looked here.
     assert_eq!(status(&review("", None, &[], Some(brought(&receipt)))).state, CheckState::Success);
+}
+
+/// A whole review of exactly this head, made here, that found this.
+fn whole(found: &[Claim]) -> Document {
+    let whole = review("", None, found, None);
+    assert!(matches!(whole.outcome, Outcome::Clean | Outcome::Findings));
+    whole
+}
+
+fn stands(document: &Document) -> LastKnown {
+    let review = LastReview {
+        base: document.base.clone(),
+        head: document.head.clone(),
+        fingerprint: document.receipt.fingerprint.clone(),
+        ..earlier(Vec::new()).review
+    };
+    LastKnown { review, document: Some(Box::new(document.clone())), ..earlier(document.findings.clone()) }
+}
+
+fn emptied() -> Document {
+    Document { findings: Vec::new(), outcome: Outcome::Clean, ..first() }
+}
+
+/// Whoever may post a receipt cannot turn a green status into an error with one that says nothing, nor a red one.
+#[test]
+fn what_adds_nothing_leaves_a_whole_review_as_it_is() {
+    let known: Vec<Claim> = first().findings.iter().map(claim).collect();
+    for (found, state) in [(&[][..], CheckState::Success), (&known, CheckState::Failure)] {
+        let standing = whole(found);
+        assert_eq!(status(&standing).state, state);
+        let mut unproved = first();
+        unproved.findings.iter_mut().for_each(|finding| finding.evidence = "not there".into());
+        let half = Document { outcome: Outcome::Incomplete, ..emptied() };
+        let again = Document { findings: standing.findings.clone(), ..first() };
+        for receipt in [emptied(), half, unproved, again] {
+            let after = review(MODELS, Some(stands(&standing)), &[], Some(brought(&receipt)));
+            assert_eq!(after, standing, "{:?}", receipt.findings);
+        }
+    }
+}
+
+/// What stands under another policy, of another head, in part, or without a mark of ours stands in for nobody; and what a receipt adds
+/// is seen.
+#[test]
+fn a_receipt_leaves_nothing_standing_that_is_not_whole_and_of_this() {
+    let standing = whole(&[]);
+    let after = |last: LastKnown, receipt: &Document| status(&review(MODELS, Some(last), &[], Some(brought(receipt)))).state;
+    assert_eq!(after(stands(&standing), &emptied()), CheckState::Success);
+    assert_eq!(after(stands(&standing), &first()), CheckState::Error);
+    let doubts: [fn(&mut LastReview); 5] = [
+        |last| last.fingerprint = "other".into(),
+        |last| last.head = "h0".into(),
+        |last| (last.base, last.same_content) = ("b0".into(), false),
+        |last| last.complete = false,
+        |last| last.proved = false,
+    ];
+    for (n, doubt) in doubts.into_iter().enumerate() {
+        let mut last = stands(&standing);
+        doubt(&mut last.review);
+        assert_eq!(after(last, &emptied()), CheckState::Error, "{n}");
+    }
+    // A receipt's own review is nobody's trusted one.
+    let posted = review("", None, &[], Some(brought(&emptied())));
+    let mut another = emptied();
+    another.receipt.run = "r77".into();
+    assert_eq!(after(stands(&posted), &another), CheckState::Error);
 }
 
 /// A finding that a reviewer of ours makes later is not the one that was brought, and no word on that one counts for it.
@@ -328,6 +394,15 @@ proptest! {
             let same = Finding { related: again.related.clone(), ..finding.clone() };
             prop_assert!(finding.key.is_brought() || *again == same, "{:?}", again);
         }
+        // A whole review that stands at this head is never made better either, and what adds nothing leaves it.
+        let standing = whole(&found);
+        let with_standing = review(config, Some(stands(&standing)), &found, Some(brought(&receipt)));
+        prop_assert!(goodness(&with_standing) <= goodness(&standing));
+        for finding in &standing.findings {
+            let again = with_standing.findings.iter().find(|other| other.key == finding.key);
+            prop_assert!(again.is_some_and(|again| again.p_code <= finding.p_code), "{:?}", finding);
+        }
+        prop_assert!(brought(&receipt).adds_to(&standing) || with_standing == standing);
         let names: std::collections::BTreeSet<_> = with.findings.iter().map(|finding| finding.id).collect();
         prop_assert_eq!(names.len(), with.findings.len(), "each has a name of its own");
     }
