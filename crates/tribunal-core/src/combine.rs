@@ -1,12 +1,14 @@
 //! Code merges, models don't (design rule 3).
 //!
 //! The order: reports of one defect become one finding with the agreement kept ([`dedup`]), hygiene is batched ([`hygiene`]), weight is
-//! settled ([`severity`]), earlier findings are verified ([`prior`]), repeats of a rule are folded ([`repeats`]), names are given
+//! settled ([`severity`]), earlier findings are verified ([`prior`]), repeats of a rule are folded ([`repeats`]), the voices are counted ([`agreement`]), names are given
 //! ([`identity`]), and the whole is judged ([`verdict`]). Each step is a function of its input alone; the order in which reviewers finished never shows.
 
+pub mod agreement;
 pub mod brought;
 pub mod dedup;
 pub mod dismissal;
+pub mod doubt;
 pub mod finding;
 pub mod hygiene;
 pub mod identity;
@@ -14,7 +16,9 @@ pub mod linkage;
 pub mod opinion;
 pub mod prior;
 pub mod recheck;
+pub mod recognise;
 pub mod repeats;
+pub mod rule_proposal;
 pub mod severity;
 pub mod similarity;
 pub mod terms;
@@ -25,6 +29,8 @@ use crate::findings::report::CleanCheck;
 use crate::findings::role::Role;
 use crate::plan::mode::Mode;
 use crate::policy::context::Directive;
+use agreement::Speakers;
+use dismissal::Dismissal;
 use finding::{Finding, SpecGap};
 use identity::IdBook;
 use prior::{OpenFinding, PriorVerification};
@@ -49,6 +55,10 @@ pub struct Said<'a> {
     pub paths: &'a std::collections::BTreeSet<crate::ids::RepoPath>,
     /// Findings that another job's receipt brought along.
     pub brought: &'a [Finding],
+    /// Dismissed findings that are not among the open ones any more.
+    pub dismissed: &'a [Dismissal],
+    /// Who speaks, for the worth of their agreement.
+    pub speakers: &'a Speakers,
     /// Paths that changed since the last review.
     pub window: Option<&'a std::collections::BTreeSet<crate::ids::RepoPath>>,
 }
@@ -105,10 +115,12 @@ pub fn combine(said: &Said<'_>, ids: IdBook) -> Combined {
     let statuses: Vec<_> = said.reports.iter().flat_map(|report| report.prior.iter()).collect();
     let verified = prior::verify(said, &findings, &statuses);
     prior::recognise(&mut findings, &verified.known, said.prior, &mut ids);
+    prior::recognise_dismissed(&findings, said.prior, said.dismissed, &mut ids);
     prior::absorb(&mut findings, verified.carried);
     repeats::fold(&mut findings, said.prior, &verified.known);
     // Last: what was brought along verifies nothing and takes no finding's place.
     brought::add(&mut findings, said.brought);
+    agreement::weigh(&mut findings, said.speakers);
     identity::name(&mut findings, &mut ids);
     identity::relate(&mut findings);
     let mut spec_gaps = identity::name_gaps(gaps, said.roles, &mut ids);
@@ -154,4 +166,4 @@ fn clean_slugs(said: &Said<'_>, findings: &[Finding]) -> Vec<CleanSlug> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

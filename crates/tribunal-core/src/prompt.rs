@@ -5,6 +5,7 @@
 
 pub mod around;
 pub mod brief;
+pub mod diff_excerpt;
 pub mod language;
 pub mod remedy;
 pub mod slices;

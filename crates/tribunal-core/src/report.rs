@@ -1,6 +1,8 @@
 //! The proof of a review, and the document that carries it.
 
+pub mod comparison;
 pub mod document;
 pub mod history;
 pub mod publication;
 pub mod receipt;
+pub mod record;

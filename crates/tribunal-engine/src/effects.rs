@@ -17,11 +17,15 @@ use ask::{Agents, Tree};
 use on_forge::OnForge;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock};
+use std::time::{SystemTime, UNIX_EPOCH};
 use tribunal_agent::rules::compile::RuleSet;
 use tribunal_agent::rules::load::RuleError;
 use tribunal_agent::rules::scan::Scan;
+use tribunal_core::combine::dismissal::{Dismissal, find};
+use tribunal_core::combine::finding::Finding;
 use tribunal_core::combine::identity::IdBook;
 use tribunal_core::combine::prior::OpenFinding;
+use tribunal_core::combine::rule_proposal::RuleDismissal;
 use tribunal_core::combine::verdict::Outcome;
 use tribunal_core::diff::apply::apply_hunks;
 use tribunal_core::diff::change::{Change, ChangedFile, FileContent, FileStatus};
@@ -108,6 +112,10 @@ impl Effects {
             }
         };
         let (known, _) = tokio::try_join!(looking, reading)?;
+        if state.request.pull.is_some() {
+            self.keep_dismissals(case_id, &known).await?;
+        }
+        let rule_dismissals = self.rule_dismissals().await?;
         let worker = Arc::clone(&self);
         let read = blocking(move || -> Result<ChangeRead, GitError> {
             let change = worker.change(&state, patch)?;
@@ -124,6 +132,7 @@ impl Effects {
                 ids: IdBook::from_names(known.names),
                 pull: known.pull,
                 dismissals: known.dismissals,
+                rule_dismissals,
             })
         })
         .await?;
@@ -145,6 +154,29 @@ impl Effects {
             u32::try_from(iteration).unwrap_or(u32::MAX),
             dismissals.iter().filter_map(|body| serde_json::from_str(body).ok()).collect(),
         ))
+    }
+
+    /// What was dismissed of rules, in every change that this ledger knows.
+    async fn rule_dismissals(&self) -> Result<Vec<RuleDismissal>, EngineError> {
+        let all = self.ledger.all_dismissals().await?;
+        let read = |(case_id, body): &(String, String)| RuleDismissal::of(case_id, &serde_json::from_str(body).ok()?);
+        Ok(all.iter().filter_map(read).collect())
+    }
+
+    /// Keeps what people dismissed on a pull request, with the finding as it is now: a comment names it alone.
+    async fn keep_dismissals(&self, case_id: &str, known: &Known) -> Result<(), EngineError> {
+        let findings = known.last.iter().flat_map(|last| &last.document.findings);
+        let findings: BTreeMap<FindingId, &Finding> = findings.map(|finding| (finding.id, finding)).collect();
+        let kept = self.ledger.dismissals(case_id).await?;
+        let kept: Vec<Dismissal> = kept.iter().filter_map(|body| serde_json::from_str(body).ok()).collect();
+        let is_kept = |id: FindingId| kept.iter().any(|kept| kept.id == id && kept.dismissed.accepted && kept.finding.is_some());
+        for (id, finding) in findings {
+            let Some(dismissed) = find(&known.dismissals, id).filter(|word| word.accepted && !is_kept(id)) else { continue };
+            let dismissal = Dismissal { id, dismissed, finding: Some(Box::new(finding.clone())) };
+            let body = serde_json::to_string(&dismissal).map_err(|error| EngineError::Worker(error.to_string()))?;
+            self.ledger.put_dismissal(case_id, &id.to_string(), now(), &body).await?;
+        }
+        Ok(())
     }
 
     async fn patch_bytes(&self, target: &Target) -> Result<Option<Vec<u8>>, EngineError> {
@@ -265,4 +297,9 @@ fn index_lines(bytes: &[u8]) -> BTreeMap<String, (String, String)> {
 
 pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, EngineError> {
     tokio::task::spawn_blocking(work).await.map_err(|error| EngineError::Worker(error.to_string()))
+}
+
+fn now() -> i64 {
+    let passed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(passed.as_millis()).unwrap_or(i64::MAX)
 }

@@ -505,6 +505,15 @@ impl Ledger {
             .await?)
     }
 
+    /// The same of every case, each with its case.
+    pub async fn all_dismissals(&self) -> Result<Vec<(String, String)>, StoreError> {
+        let mut reading = self.pool.begin().await?;
+        self.verify(&mut reading, Table::Dismissal, "true", &[]).await?;
+        let rows =
+            sqlx::query("SELECT case_id, body FROM dismissal ORDER BY case_id, at, finding").fetch_all(&mut *reading).await?;
+        Ok(rows.iter().map(|row| (row.get("case_id"), row.get("body"))).collect())
+    }
+
     /// The last word on a finding is the one that counts.
     pub async fn put_dismissal(&self, case_id: &str, finding: &str, at: i64, body: &str) -> Result<(), StoreError> {
         let mut write = self.write().await?;

@@ -195,6 +195,20 @@ pub enum Command {
 pub enum AgentsCommand {
     /// Ask an agent one tiny question, and show what it took
     Test { name: String },
+    /// What became of what each reviewer reported: fixed, dismissed, refuted, still open
+    Record {
+        #[arg(long, value_enum, default_value_t = RecordArg::Agent)]
+        by: RecordArg,
+        #[arg(long, value_enum, default_value_t = ListFormat::Text)]
+        format: ListFormat,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum RecordArg {
+    Agent,
+    /// Each rule of the built-in rules and of linters by itself
+    Rule,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -17,6 +17,7 @@ mod library;
 mod loops;
 mod pr;
 mod publish;
+mod record;
 mod review;
 mod rules;
 mod search;
@@ -61,6 +62,7 @@ pub fn dispatch(cli: Cli) -> Result<u8, Situation> {
         Command::Doctor => block_on(doctor::run()),
         Command::Agents { command: None, format } => agents::list(format),
         Command::Agents { command: Some(AgentsCommand::Test { name }), .. } => block_on(agents::test(name)),
+        Command::Agents { command: Some(AgentsCommand::Record { by, format }), .. } => block_on(record::run(by, format)),
         Command::Spend { by, format } => block_on(spend::run(by, format)),
         Command::Config { command: ConfigCommand::Show { format } } => config::show(format),
         Command::Trust { pull, base, dry_run, yes } => block_on(trust::run(pull.as_deref(), base, dry_run, yes)),

@@ -38,4 +38,5 @@ mod cli {
     mod trust;
     mod trust_values;
     mod two_copies;
+    mod voices;
 }

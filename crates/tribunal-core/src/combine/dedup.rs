@@ -13,11 +13,12 @@ use super::similarity::Similarity;
 use super::terms::Terms;
 use crate::findings::admit::Admitted;
 use crate::findings::anchor::{Anchor, Side};
+use crate::findings::race::RaceTag;
 use crate::ids::FindingKey;
 use std::cmp::{Ordering, Reverse};
 
 /// Reviewers that mean one defect cite lines at most this far from each other.
-const NEAR_LINES: u32 = 3;
+pub const NEAR_LINES: u32 = 3;
 /// How alike two reports of near places are. Words alone need more: see `cargo xtask bench voices`.
 pub const ALIKE: Threshold = Threshold { pair: 0.14, less_per_doubling: 0.02 };
 /// A mitigation and a slug are worded more freely than a defect.
@@ -60,7 +61,7 @@ impl<'a> Report<'a> {
     fn is_near(&self, other: &Report<'_>) -> bool {
         let (ours, theirs) = (self.finding, other.finding);
         let two_rules = ours.agent == theirs.agent && ours.rule.is_some() && theirs.rule.is_some() && ours.rule != theirs.rule;
-        let one_seat = ours.agent == theirs.agent && ours.role == theirs.role;
+        let one_seat = (&ours.agent, &ours.role, ours.sample) == (&theirs.agent, &theirs.role, theirs.sample);
         let overlap = ours.anchor.line_start <= theirs.anchor.line_end && theirs.anchor.line_start <= ours.anchor.line_end;
         let said_twice = one_seat && !(overlap && ours.category == theirs.category);
         !two_rules && !said_twice && other.point.0 <= self.point.1 + NEAR_LINES
@@ -109,18 +110,25 @@ fn links(reports: &[Report<'_>]) -> Vec<Link> {
 /// The words by which a report is compared.
 fn words(report: &Report<'_>) -> Terms {
     let finding = report.finding;
-    let prose = [(finding.failure_mode.as_str(), 1.0), (finding.slug.as_str(), MITIGATION), (mitigation(finding), MITIGATION)];
-    Terms::of_texts(&prose, report.code, CODE)
+    terms_of(&finding.failure_mode, &finding.slug, mitigation(finding), report.code)
+}
+
+/// The words of a claim about some code.
+pub fn terms_of(claim: &str, slug: &str, mitigation: &str, code: &str) -> Terms {
+    Terms::of_texts(&[(claim, 1.0), (slug, MITIGATION), (mitigation, MITIGATION)], code, CODE)
 }
 
 fn prose(finding: &Admitted) -> Terms {
     Terms::of_texts(&[(&finding.failure_mode, 1.0), (mitigation(finding), MITIGATION)], "", 0.0)
 }
 
-/// Without the race tag, which is the same for unlike races.
 fn mitigation(finding: &Admitted) -> &str {
-    let text = finding.mitigation.as_str();
-    finding.race.as_ref().and_then(|_| text.rfind('[')).map_or(text, |tag| &text[..tag])
+    without_race_tag(&finding.mitigation, finding.race.as_ref())
+}
+
+/// A mitigation without its race tag, which is the same for unlike races.
+pub fn without_race_tag<'a>(text: &'a str, race: Option<&RaceTag>) -> &'a str {
+    race.and_then(|_| text.rfind('[')).map_or(text, |tag| &text[..tag])
 }
 
 /// The line of a long quote that a claim speaks of: the one with most of its words, and those that no other line holds count most.
@@ -165,7 +173,12 @@ fn one(mut group: Vec<Admitted>) -> Option<Draft> {
     group.sort_by(|a, b| rank(a).cmp(&rank(b)).then_with(|| in_order(a, b)));
     let mut agreement: Vec<Voice> = group
         .iter()
-        .map(|finding| Voice { role: finding.role.clone(), agent: finding.agent.clone(), rule: finding.rule.clone() })
+        .map(|finding| Voice {
+            role: finding.role.clone(),
+            agent: finding.agent.clone(),
+            rule: finding.rule.clone(),
+            sample: finding.sample,
+        })
         .collect();
     agreement.sort();
     agreement.dedup();

@@ -1,6 +1,7 @@
 //! Findings that somebody has waved away. A word of the change's own author silences a finding but never clears it: one comment must
 //! not be able to pass a P0 (PR-132, CF-7). A word of anybody else with write access does.
 
+use super::finding::Finding;
 use crate::ids::{FindingId, FindingKey};
 use crate::pull::command::{Command, commands};
 use crate::pull::facts::{Account, AccountKind, Permission};
@@ -11,10 +12,13 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// A dismissal as it was given.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Dismissal {
     pub id: FindingId,
     pub dismissed: Dismissed,
+    /// The finding as it was then, by which it is known again when it has another key. A word in a comment names it alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finding: Option<Box<Finding>>,
 }
 
 /// What stands with the finding.
@@ -65,7 +69,7 @@ pub fn weigh(
     let accepted = kind == ForgeKind::Local || !word.author.is(author_of_change);
     let dismissed = Dismissed { by: word.author.login.clone(), reason: reason.clone(), accepted };
     let is_persons = word.author.kind != AccountKind::Bot;
-    (is_known && is_persons && right.may_write()).then_some(Dismissal { id: *id, dismissed })
+    (is_known && is_persons && right.may_write()).then_some(Dismissal { id: *id, dismissed, finding: None })
 }
 
 /// What is answered to a command of somebody who may give one, and that makes no sense.

@@ -1,5 +1,6 @@
 //! A merged finding: the unit that is shown, stored, compared and published. Its JSON keys are those of PR-36, extended.
 
+use super::agreement::Support;
 use super::dismissal::Dismissed;
 use crate::findings::anchor::Side;
 use crate::findings::race::RaceTag;
@@ -38,6 +39,9 @@ pub struct Finding {
     pub severity_adjustment: Option<SeverityAdjustment>,
     /// Everyone who reported it. More than one is a signal worth seeing.
     pub agreement: Vec<Voice>,
+    /// What its voices are worth together.
+    #[serde(default)]
+    pub support: Support,
     /// What the others said of the same defect, in their words; with the line if they cite another one.
     pub also: Vec<String>,
     /// Where the others cite it, if not here in this category, and the fixes that they propose instead.
@@ -128,6 +132,16 @@ pub struct Voice {
     pub agent: AgentName,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
+    /// Which of several samples of the agent; 0 for the first or only one.
+    #[serde(default, skip_serializing_if = "crate::plan::panel::is_first")]
+    pub sample: u32,
+}
+
+impl Voice {
+    /// The same reviewer in the same role, whichever time it was asked.
+    pub fn is_same_reviewer(&self, other: &Voice) -> bool {
+        (&self.role, &self.agent, &self.rule) == (&other.role, &other.agent, &other.rule)
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -175,15 +189,18 @@ pub struct Draft {
     pub forced: Option<Severity>,
 }
 
-/// Most urgent first, then what was found here, then by place.
+/// Most urgent first, then what was found here, then what more voices said, then by place.
 pub fn order(a: &Finding, b: &Finding) -> Ordering {
-    (a.p_code, a.key.is_brought(), &a.file, a.line_start, a.line_end, &a.category_code, &a.key).cmp(&(
-        b.p_code,
-        b.key.is_brought(),
-        &b.file,
-        b.line_start,
-        b.line_end,
-        &b.category_code,
-        &b.key,
-    ))
+    let rank = |finding: &Finding| (finding.p_code, finding.key.is_brought(), finding.support.folded, finding.support.rank());
+    rank(a).cmp(&rank(b)).then_with(|| by_place(a, b))
+}
+
+/// Most urgent first, then by place (PR-85): how a summary lists them.
+pub fn listing_order(a: &Finding, b: &Finding) -> Ordering {
+    (a.p_code, a.key.is_brought()).cmp(&(b.p_code, b.key.is_brought())).then_with(|| by_place(a, b))
+}
+
+fn by_place(a: &Finding, b: &Finding) -> Ordering {
+    let place = |finding: &Finding| (finding.line_start, finding.line_end);
+    (&a.file, place(a), &a.category_code, &a.key).cmp(&(&b.file, place(b), &b.category_code, &b.key))
 }

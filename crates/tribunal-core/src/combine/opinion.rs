@@ -4,7 +4,7 @@
 //! that one agent alone reported. A blocker, and what several agents found independently, is never argued away by one more model:
 //! it becomes a question, and the reason stands beside it.
 
-use super::finding::{Finding, FindingOrigin, SeverityAdjustment};
+use super::finding::{Finding, FindingOrigin, SeverityAdjustment, Voice};
 use crate::findings::scale::Priority;
 use crate::ids::{AgentName, CategoryCode, FindingId, FindingKey, RepoPath};
 use schemars::JsonSchema;
@@ -61,6 +61,9 @@ pub struct Refuted {
     pub file: RepoPath,
     pub line: u32,
     pub failure_mode: String,
+    /// Who had reported it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub agreement: Vec<Voice>,
     pub by: AgentName,
     pub reason: String,
 }
@@ -89,6 +92,7 @@ pub fn apply(findings: Vec<Finding>, agent: &AgentName, opinions: &[CheckedOpini
                 file: finding.file,
                 line: finding.line_start,
                 failure_mode: finding.failure_mode,
+                agreement: finding.agreement,
                 by: agent.clone(),
                 reason: opinion.reason.clone(),
             });
@@ -121,10 +125,9 @@ fn questioned(finding: Finding, agent: &AgentName, reason: &str) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::combine::finding::Voice;
 
     fn finding(id: u32, p_code: Priority, agents: &[&str]) -> Finding {
-        let voice = |agent: &&str| Voice { role: "sdet".into(), agent: (*agent).into(), rule: None };
+        let voice = |agent: &&str| Voice { role: "sdet".into(), agent: (*agent).into(), rule: None, sample: 0 };
         Finding {
             p_code,
             id: FindingId(id),

@@ -5,8 +5,10 @@
 use super::Said;
 use super::brought;
 use super::dedup;
+use super::dismissal::Dismissal;
 use super::finding::{Finding, FindingOrigin, FindingPlace, SeverityAdjustment, SpecGap};
 use super::identity::IdBook;
+use super::recognise::{is_same_issue, likeness};
 use super::repeats;
 use super::similarity::Similarity;
 use super::terms::Terms;
@@ -116,6 +118,8 @@ pub enum VerifiedBy {
     Reviewer,
     /// No reviewer: base, head and spec were compared.
     Comparison,
+    /// The rule is switched off or silenced; its code may be as it was.
+    Settings,
 }
 
 impl VerifiedBy {
@@ -144,6 +148,7 @@ impl PriorVerification {
     pub fn display(&self) -> String {
         match (self.verification, self.by) {
             (Verification::Yes, VerifiedBy::Comparison) => format!("☑️ No longer part of the change — {}", self.note),
+            (Verification::Yes, VerifiedBy::Settings) => format!("☑️ No longer reported — {}", self.note),
             _ if self.spec_gap => "⏸️ Awaiting spec author".to_owned(),
             (Verification::Yes, VerifiedBy::Reviewer) => format!("✅ Likely fixed — {}", self.note),
             (Verification::Unclear, _) => format!("⏸️ Untouched — {}", self.note),
@@ -160,7 +165,7 @@ pub struct Verified {
 }
 
 pub fn verify(said: &Said<'_>, fresh: &[Finding], statuses: &[&PriorStatus]) -> Verified {
-    let known = known(said.prior, fresh);
+    let known = known(said, fresh);
     let mut verified = Verified { carried: Vec::new(), verifications: Vec::new(), known: BTreeMap::new() };
     let mut priors: Vec<&OpenFinding> = said.prior.iter().collect();
     priors.sort_by_key(|prior| prior.finding.id);
@@ -191,7 +196,10 @@ pub fn verify(said: &Said<'_>, fresh: &[Finding], statuses: &[&PriorStatus]) -> 
 /// Which finding of today is which open one. By key first; what is left over on both sides in one file, of one category and
 /// with the same code, is a finding whose function got another name or was moved into another one, or one of its voices. A lighter
 /// statement does not take the place of a heavier one.
-fn known<'a>(open: &[OpenFinding], fresh: &'a [Finding]) -> BTreeMap<FindingId, &'a Finding> {
+fn known<'a>(said: &Said<'_>, fresh: &'a [Finding]) -> BTreeMap<FindingId, &'a Finding> {
+    let open = said.prior;
+    let is_dismissed =
+        |open: &Finding| open.dismissed.is_some() || said.dismissed.iter().any(|dismissal| dismissal.id == open.id);
     let keys: BTreeSet<&FindingKey> = open.iter().flat_map(|open| repeats::keys(&open.finding)).collect();
     let mut known: BTreeMap<FindingId, &Finding> = BTreeMap::new();
     for open in open {
@@ -211,11 +219,20 @@ fn known<'a>(open: &[OpenFinding], fresh: &'a [Finding]) -> BTreeMap<FindingId, 
         let may_be = |said: &Finding| said.p_code <= open.p_code && (&said.file, said.side) == (&open.file, open.side);
         let is_moved = |said: &&Finding| may_be(said) && own(said) == own(open);
         let is_voice = |said: &&Finding| may_be(said) && (holds(open, said) || holds(said, open));
-        if let Some(at) = left.iter().position(is_moved).or_else(|| left.iter().position(is_voice)) {
+        // What was dismissed is known in other words and at another place, too; what is open is not closed by a likeness.
+        let at = left.iter().position(is_moved).or_else(|| left.iter().position(is_voice));
+        let again = || nearest(&left, open).filter(|_| is_dismissed(open));
+        if let Some(at) = at.or_else(again) {
             known.insert(open.id, left.remove(at));
         }
     }
     known
+}
+
+/// Which of these findings is most like a dismissed one, if one is the same issue.
+fn nearest(said: &[&Finding], dismissed: &Finding) -> Option<usize> {
+    let alike = said.iter().enumerate().filter_map(|(at, said)| Some((at, likeness(said, dismissed)?)));
+    alike.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0))).map(|(at, _)| at)
 }
 
 /// A finding that was open before keeps its name and is no news, even if it was found again.
@@ -226,6 +243,20 @@ pub fn recognise(fresh: &mut [Finding], known: &BTreeMap<FindingKey, FindingId>,
         ids.rename(finding.key.clone(), *id);
         if let Some(open) = open.iter().find(|open| open.finding.id == *id) {
             keep_weight(finding, &open.finding);
+        }
+    }
+}
+
+/// A finding that was dismissed, was gone, and is reported again in other words or at another place has its name again, and so its
+/// dismissal.
+pub fn recognise_dismissed(fresh: &[Finding], open: &[OpenFinding], dismissed: &[Dismissal], ids: &mut IdBook) {
+    for dismissal in dismissed {
+        let Some(before) = &dismissal.finding else { continue };
+        let is_taken = open.iter().any(|open| open.finding.id == dismissal.id)
+            || fresh.iter().any(|said| ids.names().get(&said.key) == Some(&dismissal.id));
+        let is_known = |said: &Finding| said.origin == FindingOrigin::Carried || ids.names().contains_key(&said.key);
+        if let Some(said) = fresh.iter().find(|said| !is_taken && !is_known(said) && is_same_issue(said, before)) {
+            ids.rename(said.key.clone(), dismissal.id);
         }
     }
 }
@@ -293,7 +324,7 @@ pub fn absorb(fresh: &mut Vec<Finding>, carried: Vec<Finding>) {
         let is_repeated = |said: &Finding| {
             said.origin == FindingOrigin::Fresh
                 && said.p_code >= finding.p_code
-                && said.agreement.iter().any(|voice| finding.agreement.contains(voice))
+                && said.agreement.iter().any(|voice| finding.agreement.iter().any(|known| known.is_same_reviewer(voice)))
                 && is_part(said, &finding)
         };
         let (parts, others): (Vec<Finding>, Vec<Finding>) = std::mem::take(fresh).into_iter().partition(is_repeated);
@@ -394,14 +425,20 @@ fn judge(said: &Said<'_>, prior: &OpenFinding, again: Option<&Finding>, statuses
     of_this.sort_by(|a, b| (a.verification, &a.note).cmp(&(b.verification, &b.note)));
     let said_no = of_this.iter().find(|status| status.verification == Verification::No);
     let said_unclear = of_this.iter().find(|status| status.verification == Verification::Unclear);
-    let said_yes = of_this.iter().find(|status| status.verification == Verification::Yes && !status.note.trim().is_empty());
+    let is_yes = |status: &PriorStatus| status.verification == Verification::Yes && !status.note.trim().is_empty();
+    let said_yes = of_this.iter().find(|status| is_yes(status));
     let note = |status: &PriorStatus| crate::findings::admit::one_line(&status.note);
     if let Some(status) = said_no {
         return Judgement::of_reviewer(Verification::No, note(status));
     }
     // One reviewer who could not tell outweighs one who could: the finding stays open.
     if let (Some(status), None) = (said_yes, said_unclear) {
-        return Judgement::of_reviewer(Verification::Yes, note(status));
+        let by = if of_this.iter().any(|status| is_yes(status) && !status.is_switched_off) {
+            VerifiedBy::Reviewer
+        } else {
+            VerifiedBy::Settings
+        };
+        return Judgement { verification: Verification::Yes, note: note(status), by };
     }
     let is_in_change = said.paths.contains(&prior.finding.file);
     if !is_in_change && prior.is_off_change {

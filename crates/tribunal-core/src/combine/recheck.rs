@@ -18,8 +18,8 @@ pub struct Rerun<'a> {
     pub looked_at: &'a dyn Fn(&RepoPath, &str) -> bool,
     /// Does this file still differ from the base?
     pub differs: &'a dyn Fn(&RepoPath) -> bool,
-    /// Is the rule switched on?
-    pub is_active: &'a dyn Fn(&str) -> bool,
+    /// Is the rule switched on for this file?
+    pub is_active: &'a dyn Fn(&RepoPath, &str) -> bool,
     /// Does a comment that this change adds silence the rule in this file?
     pub is_silenced: &'a dyn Fn(&RepoPath, &str) -> bool,
 }
@@ -31,7 +31,7 @@ pub fn recheck(open: &[OpenFinding], rerun: &Rerun<'_>) -> Vec<PriorStatus> {
 
 fn status(prior: &Finding, open: &[OpenFinding], rerun: &Rerun<'_>) -> Option<PriorStatus> {
     let rules = rules_of(prior, rerun.agent);
-    let active = rules.iter().find(|rule| (rerun.is_active)(rule));
+    let active = rules.iter().find(|rule| (rerun.is_active)(&prior.file, rule));
     let rule = *active.or(rules.first())?;
     let is_again =
         |found: &&Admitted| found.rule.as_deref().is_some_and(|rule| rules.contains(&rule)) && is_same_code(prior, found);
@@ -41,10 +41,15 @@ fn status(prior: &Finding, open: &[OpenFinding], rerun: &Rerun<'_>) -> Option<Pr
             && open.iter().any(|open| open.finding.symbol == found.symbol && is_same_code(&open.finding, found))
     };
     let again = rerun.found.iter().filter(is_again).find(|found| !is_another_s(found));
+    let mut is_switched_off = false;
     let (verification, note) = match again {
         Some(found) => (Verification::No, format!("{rule} still matches at {}:{}", prior.file, found.anchor.line_start)),
-        None if active.is_none() => (Verification::Yes, format!("{rule} is switched off, or is no longer one of the rules")),
+        None if active.is_none() => {
+            is_switched_off = true;
+            (Verification::Yes, format!("{rule} is switched off, or is no longer one of the rules"))
+        }
         None if (rerun.is_silenced)(&prior.file, rule) => {
+            is_switched_off = true;
             (Verification::Yes, format!("{rule} is silenced in {} by a comment that this change adds", prior.file))
         }
         None if (rerun.looked_at)(&prior.file, rule) => {
@@ -53,7 +58,7 @@ fn status(prior: &Finding, open: &[OpenFinding], rerun: &Rerun<'_>) -> Option<Pr
         None if !(rerun.differs)(&prior.file) => (Verification::Yes, format!("{} no longer differs from the base", prior.file)),
         None => return None,
     };
-    Some(PriorStatus { id: prior.id, verification, note })
+    Some(PriorStatus { id: prior.id, verification, note, is_switched_off })
 }
 
 /// The rules by which this agent spoke for a finding.
@@ -77,7 +82,8 @@ mod tests {
     fn rechecked(is_active: bool, is_silenced: bool) -> String {
         let mut finding = crate::combine::tests::sample_finding();
         let agent = AgentName::from("rules");
-        finding.agreement = vec![Voice { role: "staff-engineer".into(), agent: agent.clone(), rule: Some("no-tls".into()) }];
+        finding.agreement =
+            vec![Voice { role: "staff-engineer".into(), agent: agent.clone(), rule: Some("no-tls".into()), sample: 0 }];
         let roles = built_in_roles().unwrap();
         let rerun = Rerun {
             role: roles.iter().find(|role| role.owns(&finding.category_code)).unwrap(),
@@ -85,7 +91,7 @@ mod tests {
             found: &[],
             looked_at: &|_, _| true,
             differs: &|_| true,
-            is_active: &|_| is_active,
+            is_active: &|_, _| is_active,
             is_silenced: &|_, _| is_silenced,
         };
         recheck(&[OpenFinding::new(finding)], &rerun).remove(0).note

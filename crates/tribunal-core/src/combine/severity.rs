@@ -5,6 +5,7 @@
 //! never to a blocker and never in test or sample code, prose is minor. The context's directives come last. Every difference is recorded with its reason.
 
 use super::Caps;
+use super::agreement::Support;
 use super::finding::{Draft, Finding, FindingOrigin, SeverityAdjustment};
 use crate::findings::role::Role;
 use crate::findings::scale::{Blast, Confidence, Justification, Priority, Severity};
@@ -41,6 +42,7 @@ pub fn settle(draft: Draft, roles: &[Role], directives: &[Directive]) -> Finding
         notes: lead.notes,
         severity_adjustment: adjustment,
         agreement: draft.agreement,
+        support: Support::default(),
         also: draft.also,
         places: draft.places,
         repeats: Vec::new(),
@@ -199,7 +201,8 @@ pub fn mark_inline(findings: &mut [Finding], caps: Caps, iteration: u32) {
         if !is_posted_inline(priority, iteration) {
             continue;
         }
-        let mut ranked: Vec<&mut Finding> = findings.iter_mut().filter(|finding| finding.p_code == priority).collect();
+        let mut ranked: Vec<&mut Finding> =
+            findings.iter_mut().filter(|finding| finding.p_code == priority && !finding.support.folded).collect();
         // What a receipt claims takes nobody's place.
         let rank = |finding: &Finding| (finding.key.is_brought(), std::cmp::Reverse(finding.confidence));
         ranked.sort_by(|a, b| rank(a).cmp(&rank(b)).then_with(|| super::finding::order(a, b)));

@@ -100,6 +100,8 @@ pub fn run(all: &[Said1], prior: &[OpenFinding], statuses: Vec<PriorStatus>, con
         iteration: 1,
         paths: &paths,
         brought: &[],
+        dismissed: &[],
+        speakers: &Speakers::new(),
         window: None,
     };
     combine(&said, ids)
@@ -326,7 +328,12 @@ fn open(line: u32) -> OpenFinding {
 fn verified(prior: &OpenFinding, again: Vec<Claim>, statuses: &[(Verification, &str)]) -> (Verification, usize) {
     let statuses = statuses
         .iter()
-        .map(|(verification, note)| PriorStatus { id: prior.finding.id, verification: *verification, note: (*note).to_owned() })
+        .map(|(verification, note)| PriorStatus {
+            id: prior.finding.id,
+            verification: *verification,
+            note: (*note).to_owned(),
+            is_switched_off: false,
+        })
         .collect();
     let result = run(&said(again), std::slice::from_ref(prior), statuses, "", IdBook::default());
     (result.prior_verifications[0].verification, result.findings.len())
@@ -388,7 +395,12 @@ fn a_file_that_equals_the_base_closes_its_findings() {
     };
     assert_eq!(judged(gone(true), vec![]), (Verification::Yes, VerifiedBy::Comparison, 0));
     assert_eq!(judged(gone(false), vec![]), (Verification::Unclear, VerifiedBy::Reviewer, 1));
-    let no = PriorStatus { id: gone(true).finding.id, verification: Verification::No, note: "it is in the caller".into() };
+    let no = PriorStatus {
+        id: gone(true).finding.id,
+        verification: Verification::No,
+        note: "it is in the caller".into(),
+        is_switched_off: false,
+    };
     assert_eq!(judged(gone(true), vec![no]), (Verification::No, VerifiedBy::Reviewer, 1));
 }
 
@@ -422,6 +434,8 @@ fn spec_questions_end_on_record() {
             iteration: 2,
             paths: &paths,
             brought: &[],
+            dismissed: &[],
+            speakers: &Speakers::new(),
             window: None,
         };
         let result = combine(&said, IdBook::default());
@@ -438,7 +452,7 @@ fn spec_questions_end_on_record() {
 fn verifications_never_say_fixed_alone() {
     let prior = open(3);
     let shown = |verification| {
-        let statuses = vec![PriorStatus { id: prior.finding.id, verification, note: "note".into() }];
+        let statuses = vec![PriorStatus { id: prior.finding.id, verification, note: "note".into(), is_switched_off: false }];
         run(&[], std::slice::from_ref(&prior), statuses, "", IdBook::default()).prior_verifications[0].display()
     };
     assert_eq!(shown(Verification::Yes), "✅ Likely fixed — note");
@@ -494,10 +508,31 @@ fn a_category_with_a_finding_is_not_clean() {
         iteration: 1,
         paths: &paths,
         brought: &[],
+        dismissed: &[],
+        speakers: &Speakers::new(),
         window: None,
     };
     let clean = combine(&said, IdBook::default()).checked_clean;
     assert_eq!(clean.len(), 1);
+}
+
+/// Issue 18, section 3: a dismissed finding that was closed, and is reported again in other words, has its name and so its dismissal.
+#[test]
+fn a_closed_dismissed_finding_comes_back_under_its_name() {
+    let worded = |words: &str| Finding { failure_mode: words.into(), mitigation: String::new(), ..sample_finding() };
+    let before = Finding { id: FindingId(4), ..worded("the connection lock is not released when the handshake fails") };
+    let dismissed = dismissal::Dismissed { by: "ada".into(), reason: "known".into(), accepted: true };
+    let dismissal = Dismissal { id: before.id, dismissed, finding: Some(Box::new(before.clone())) };
+    let said = |words: &str| [Finding { key: "another".into(), line_start: 30, ..worded(words) }];
+    let name_of = |fresh: &[Finding], open: &[OpenFinding]| {
+        let mut ids = IdBook::from_names([(before.key.clone(), before.id)].into());
+        prior::recognise_dismissed(fresh, open, std::slice::from_ref(&dismissal), &mut ids);
+        ids.names().get(&fresh[0].key).copied()
+    };
+    let again = said("if the handshake fails, nobody releases the connection lock");
+    assert_eq!(name_of(&again, &[]), Some(before.id));
+    assert_eq!(name_of(&again, &[OpenFinding::new(before.clone())]), None, "its name is taken while it is open");
+    assert_eq!(name_of(&said("names are sorted as bytes, so umlauts come last"), &[]), None);
 }
 
 fn any_claim() -> impl Strategy<Value = Said1> {

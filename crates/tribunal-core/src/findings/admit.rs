@@ -30,6 +30,9 @@ use std::collections::BTreeMap;
 pub struct Admitted {
     pub role: RoleName,
     pub agent: AgentName,
+    /// Which of several samples of the agent.
+    #[serde(default, skip_serializing_if = "crate::plan::panel::is_first")]
+    pub sample: u32,
     pub category: CategoryCode,
     pub slug: String,
     pub path: RepoPath,
@@ -297,6 +300,7 @@ fn admit_claim(claim: Claim, gate: &Gate<'_>, index: Option<&AnchorIndex<'_>>) -
     Ok(Admitted {
         role: gate.role.name.clone(),
         agent: gate.agent.clone(),
+        sample: 0,
         category: category.code.clone(),
         slug,
         path: file.path.clone(),
@@ -432,7 +436,11 @@ fn harmless_asides(report: Report, leaks: impl Fn(&str) -> bool) -> Report {
             .into_iter()
             .map(|check| CleanCheck { evidence: kept(&check.evidence), ..check })
             .collect(),
-        prior: report.prior.into_iter().map(|status| PriorStatus { note: kept(&status.note), ..status }).collect(),
+        prior: report
+            .prior
+            .into_iter()
+            .map(|status| PriorStatus { note: kept(&status.note), is_switched_off: false, ..status })
+            .collect(),
         missing_prerequisites: report
             .missing_prerequisites
             .iter()

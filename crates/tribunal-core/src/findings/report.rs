@@ -240,6 +240,10 @@ pub struct PriorStatus {
     pub verification: Verification,
     /// What changed, or what still stands. A `yes` without it does not count.
     pub note: String,
+    /// Nothing changed in the code: the rule that reported it is switched off or silenced. Said by rules alone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(skip)]
+    pub is_switched_off: bool,
 }
 
 /// Is the defect gone? (PR-70, PR-72)

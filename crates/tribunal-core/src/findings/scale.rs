@@ -107,6 +107,14 @@ impl Confidence {
         }
     }
 
+    /// One level up, for what others confirm.
+    pub fn raised(self) -> Self {
+        match self {
+            Confidence::Low => Confidence::Medium,
+            Confidence::Medium | Confidence::High => Confidence::High,
+        }
+    }
+
     pub fn word(self) -> &'static str {
         match self {
             Confidence::Low => "low",

@@ -17,7 +17,7 @@ pub struct Seat {
     pub sample: u32,
 }
 
-fn is_first(sample: &u32) -> bool {
+pub(crate) fn is_first(sample: &u32) -> bool {
     *sample == 0
 }
 

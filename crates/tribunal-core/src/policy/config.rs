@@ -2,6 +2,7 @@
 //! environment and flags over each other; [`Policy`] is what comes out.
 
 use super::agents::{AgentConfig, Means};
+use super::disabled_in::DisabledIn;
 use super::forge::ForgeConfig;
 use super::identity::IdentityConfig;
 use super::library::LibraryConfig;
@@ -11,9 +12,11 @@ use super::publish::{PublishConfig, PublishPolicy};
 use super::settle::{EscalateConfig, SettleConfig};
 use super::sweep::SweepConfig;
 use super::trust::{TrustConfig, TrustPolicy};
+use super::vendor::Vendor;
 use crate::budget::{Budget, BudgetConfig};
 use crate::call::price::{Price, PriceList};
 use crate::combine::Caps;
+use crate::combine::agreement::{Speaker, Speakers};
 use crate::combine::verdict::FailLevel;
 use crate::ids::{AgentName, RoleName};
 use crate::merge::policy::MergeConfig;
@@ -124,6 +127,9 @@ pub struct RulesConfig {
     /// Ids of built-in rules that do not fit this repository.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disable: Option<Vec<String>>,
+    /// Glob over paths → ids of rules, built-in ones and linters', that do not fit there.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub disable_in: BTreeMap<String, Vec<String>>,
 }
 
 /// The name under which the built-in rules play.
@@ -143,8 +149,14 @@ pub struct Policy {
     pub max_total_bytes: u64,
     pub panel: BTreeMap<RoleName, Vec<Player>>,
     pub verify: Option<VerifyConfig>,
+    /// How much an agent counts when voices are counted, where it is not 1.
+    #[serde(default)]
+    pub weights: BTreeMap<AgentName, f64>,
     pub agents: BTreeMap<AgentName, AgentConfig>,
     pub disabled_rules: Vec<String>,
+    /// Glob over paths → rules that say nothing there.
+    #[serde(default)]
+    pub disabled_in: BTreeMap<String, Vec<String>>,
     #[serde(default)]
     pub publish: PublishPolicy,
     #[serde(default)]
@@ -178,7 +190,7 @@ impl Default for ReadLimits {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum PolicyError {
     #[error("[panel] gives {role} to `{agent}`, but there is no [agents.{agent}]")]
     UnknownAgent { role: RoleName, agent: AgentName },
@@ -192,10 +204,16 @@ pub enum PolicyError {
     UnknownVerifier(AgentName),
     #[error("[panel.verify] names `{agent}`: {problem}")]
     Verifier { agent: AgentName, problem: String },
+    #[error("[panel.weight] names `{0}`, but there is no [agents.{0}]")]
+    UnknownWeight(AgentName),
+    #[error("[panel.weight] gives `{agent}` {weight}, and a weight is from 0 to 1")]
+    Weight { agent: AgentName, weight: f64 },
     #[error("[budget]: {0}")]
     Budget(String),
     #[error("[prices] {model}: {problem}")]
     Price { model: String, problem: &'static str },
+    #[error("[rules.disable_in]: {0}")]
+    Rules(String),
     #[error("[files]: {0}")]
     Files(String),
 }
@@ -217,6 +235,7 @@ impl Policy {
         if let Some(verify) = &config.panel.verify {
             check_verifier(verify, &agents)?;
         }
+        check_weights(&config.panel.weight, &agents)?;
         if let Some((model, problem)) = config.prices.iter().find_map(|(model, price)| Some((model, price.problem()?))) {
             return Err(PolicyError::Price { model: model.clone(), problem });
         }
@@ -235,15 +254,27 @@ impl Policy {
             max_total_bytes: config.files.max_total_bytes.unwrap_or(DEFAULT_MAX_TOTAL_BYTES),
             panel,
             verify: config.panel.verify.clone(),
+            weights: config.panel.weight.clone(),
             prices: prices(&agents, &config.prices),
             agents,
             disabled_rules: config.rules.disable.clone().unwrap_or_default(),
+            disabled_in: config.rules.disable_in.clone(),
             publish: config.publish.policy(),
             trust: config.trust.policy(),
             budget: config.budget.budget().map_err(PolicyError::Budget)?,
         };
         crate::plan::files::FileRules::new(&policy.skip, &policy.review).map_err(PolicyError::Files)?;
+        DisabledIn::new(&policy.disabled_in).map_err(PolicyError::Rules)?;
         Ok(policy)
+    }
+
+    /// Whose voices count how much.
+    pub fn speakers(&self) -> Speakers {
+        let speaker = |(name, agent): (&AgentName, &AgentConfig)| {
+            let weight = self.weights.get(name).copied().unwrap_or(1.0);
+            (name.clone(), Speaker { vendor: Vendor::of(name, agent), weight })
+        };
+        self.agents.iter().map(speaker).collect()
     }
 
     pub fn read_limits(&self) -> ReadLimits {
@@ -285,6 +316,18 @@ fn seats(
         panel.entry(role.clone()).or_insert_with(|| vec![Player { agent: RULES_AGENT.into(), fallback: Vec::new(), samples: 1 }]);
     }
     Ok(panel)
+}
+
+fn check_weights(weights: &BTreeMap<AgentName, f64>, agents: &BTreeMap<AgentName, AgentConfig>) -> Result<(), PolicyError> {
+    for (agent, weight) in weights {
+        if !agents.contains_key(agent) {
+            return Err(PolicyError::UnknownWeight(agent.clone()));
+        }
+        if !(0.0..=1.0).contains(weight) {
+            return Err(PolicyError::Weight { agent: agent.clone(), weight: *weight });
+        }
+    }
+    Ok(())
 }
 
 fn check_verifier(verify: &VerifyConfig, agents: &BTreeMap<AgentName, AgentConfig>) -> Result<(), PolicyError> {

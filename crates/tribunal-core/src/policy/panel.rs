@@ -10,6 +10,9 @@ pub struct PanelConfig {
     /// Another agent that tries to refute each finding against the code.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verify: Option<VerifyConfig>,
+    /// Agent → how much it counts when voices are counted, from 0 to 1. Default 1.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub weight: BTreeMap<AgentName, f64>,
     /// Role → the agents that play it, each alone. An empty list switches the role off.
     #[serde(flatten)]
     pub roles: BTreeMap<RoleName, Vec<PlayerConfig>>,

@@ -20,6 +20,7 @@ use crate::combine::finding::SpecGap;
 use crate::combine::identity::IdBook;
 use crate::combine::opinion::CheckedOpinion;
 use crate::combine::prior::{OpenFinding, join};
+use crate::combine::rule_proposal::RuleDismissal;
 use crate::diff::change::FileStatus;
 use crate::findings::admit::AdmittedReport;
 use crate::findings::brief::TestDirection;
@@ -243,6 +244,9 @@ pub struct Plan {
     pub unverified: u32,
     #[serde(default)]
     pub history: Vec<PastReview>,
+    /// What was dismissed of rules in this repository, whichever change it was in.
+    #[serde(default)]
+    pub rule_dismissals: Vec<RuleDismissal>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -295,6 +299,9 @@ pub struct ChangeRead {
     pub pull: Option<PullRead>,
     #[serde(default)]
     pub dismissals: Vec<Dismissal>,
+    /// What was dismissed of rules in this repository, whichever change it was in.
+    #[serde(default)]
+    pub rule_dismissals: Vec<RuleDismissal>,
 }
 
 /// The last review of the same case.
@@ -505,7 +512,7 @@ fn seat_finished(
     request: &Request,
     mut reviewing: Box<Reviewing>,
     seat: Seat,
-    answer: SeatAnswer,
+    mut answer: SeatAnswer,
     started_at: Millis,
     now: Millis,
 ) -> (Phase, Vec<Effect>) {
@@ -513,6 +520,7 @@ fn seat_finished(
     if reviewing.answers.contains_key(&key) {
         return (Phase::Reviewing(reviewing), Vec::new());
     }
+    answer.report.findings.iter_mut().for_each(|finding| finding.sample = seat.sample);
     // A cap holds for whoever is asked, so nobody stands in for a seat that met one.
     let is_capped = matches!(answer.state, SeatState::OverBudget { .. });
     let mut stand_in = if !answer.has_looked() && !is_capped { reviewing.plan.panel.replace(&seat) } else { None };
@@ -644,6 +652,7 @@ fn plan(request: &Request, mut change: ChangeRead, started_at: Millis, now: Mill
         objections: change.pull.map(|pull| pull.objections).unwrap_or_default(),
         unverified: change.unverified,
         history,
+        rule_dismissals: change.rule_dismissals,
     };
     let reviewing = Reviewing { plan, answers: withheld };
     if effects.is_empty() {

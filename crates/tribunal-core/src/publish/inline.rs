@@ -136,7 +136,7 @@ fn facts(finding: &Finding) -> String {
         Some(false) => parts.push("not reversible".into()),
         None => {}
     }
-    parts.push(format!("confidence: {}", finding.confidence.word()));
+    parts.push(format!("confidence: {}", finding.support.confidence_words(finding.confidence)));
     if finding.justification != Justification::Hygiene {
         parts.push(format!("justification: {}", finding.justification.word()));
     }

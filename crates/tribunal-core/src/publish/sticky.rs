@@ -4,7 +4,9 @@ use super::markdown::{code, fenced, inert};
 use super::marker::{Mark, note};
 use super::memory::Memory;
 use super::outgoing::{HiddenLine, Outgoing, filtered};
-use crate::combine::finding::Finding;
+use crate::combine::agreement::AGREED;
+use crate::combine::finding::{Finding, listing_order};
+use crate::combine::rule_proposal::Proposal;
 use crate::combine::severity::is_posted_inline;
 use crate::findings::key::sha256_hex;
 use crate::findings::scale::Priority;
@@ -152,6 +154,7 @@ fn parts(document: &Document, links: &Links, listed: usize) -> Vec<Part> {
         parts.push(Part::must(format!("> {}", narrative(&open))));
     }
     parts.extend(open_list(document, &open, links, listed).map(Part::must));
+    parts.extend(weak(&open, listed).map(Part::must));
     let inline = open.iter().filter(|finding| finding.inline && !links.without_line.contains(&finding.id)).count();
     if inline > 0 {
         parts.push(Part::must(format!("📍 **Inline comments**: {inline} on the lines they speak of, under *Files changed*")));
@@ -159,6 +162,7 @@ fn parts(document: &Document, links: &Links, listed: usize) -> Vec<Part> {
     parts.extend(beyond_caps(document, &open).map(Part::must));
     parts.extend(written_out(&open, links).map(|text| Part::spare(1, text)));
     parts.extend(dismissed(document).map(Part::must));
+    parts.extend(proposals(document).map(|text| Part::spare(1, text)));
     parts.extend(adjustments(document).map(Part::must));
     parts.extend(iteration(document).map(|text| Part::spare(2, text)));
     parts.push(Part::spare(3, folded("📊 Overview by category", &overview(&open))));
@@ -208,7 +212,10 @@ fn open_list(document: &Document, open: &[&Finding], links: &Links, listed: usiz
     if open.is_empty() {
         return None;
     }
-    let (minor, main): (Vec<&&Finding>, Vec<&&Finding>) = open.iter().partition(|finding| finding.p_code == Priority::P3);
+    let mut listed_open: Vec<&&Finding> = open.iter().filter(|finding| !finding.support.folded).collect();
+    listed_open.sort_by(|a, b| listing_order(a, b));
+    let (minor, main): (Vec<&&Finding>, Vec<&&Finding>) =
+        listed_open.into_iter().partition(|finding| finding.p_code == Priority::P3);
     let bullet = |finding: &&&Finding| {
         let id = match links.urls.get(&finding.id).filter(|url| !url.is_empty()) {
             Some(url) => format!("[{}]({url})", finding.id),
@@ -216,7 +223,8 @@ fn open_list(document: &Document, open: &[&Finding], links: &Links, listed: usiz
         };
         let closed = links.resolved_by.get(&finding.id);
         let closed = closed.map(|by| format!(" · thread closed by {}, still there", inert(by))).unwrap_or_default();
-        format!("- **{id}** {} {} — {}{closed}", finding.p_code, code(&finding.slug), code(&place(finding)))
+        let agreed = if finding.support.voices >= AGREED { format!(" · {}", finding.support.words()) } else { String::new() };
+        format!("- **{id}** {} {} — {}{agreed}{closed}", finding.p_code, code(&finding.slug), code(&place(finding)))
     };
     let mut lines: Vec<String> = main.iter().take(listed).map(bullet).collect();
     let listed_p3 = (document.max_listed_p3 as usize).min(listed);
@@ -230,13 +238,41 @@ fn open_list(document: &Document, open: &[&Finding], links: &Links, listed: usiz
     if minor.len() > listed_p3 {
         lines.push(format!("- … and {} more P3, in the JSON report", minor.len() - listed_p3));
     }
+    let folded = open.iter().filter(|finding| finding.support.folded).count();
+    if folded > 0 {
+        lines.push(format!("- … and {folded} that one weak voice reports, folded below"));
+    }
     Some(format!("## 📋 Currently open ({})\n\n{}", open.len(), lines.join("\n")))
+}
+
+/// What one weak voice reports, a line each: open and counted as the rest.
+fn weak(open: &[&Finding], listed: usize) -> Option<String> {
+    let weak: Vec<&&Finding> = open.iter().filter(|finding| finding.support.folded).collect();
+    if weak.is_empty() {
+        return None;
+    }
+    let line = |finding: &&&Finding| {
+        let (slug, place) = (code(&finding.slug), code(&place(finding)));
+        format!("- **{}** {} {slug} — {place}: {}", finding.id, finding.p_code, inert(&finding.failure_mode))
+    };
+    let mut lines: Vec<String> = weak.iter().take(listed).map(line).collect();
+    if weak.len() > listed {
+        lines.push(format!("- … and {} more, in the JSON report", weak.len() - listed));
+    }
+    Some(folded(&format!("🔉 Reported by one weak voice ({})", weak.len()), &lines.join("\n")))
+}
+
+/// PR-109: what the team's dismissals suggest. It is in force when somebody writes it down.
+fn proposals(document: &Document) -> Option<String> {
+    let entry = |proposal: &Proposal| format!("💡 {}\n\n{}", inert(&proposal.sentence()), fenced("toml", &proposal.config));
+    let entries: Vec<String> = document.proposals.iter().map(entry).collect();
+    (!entries.is_empty()).then(|| entries.join("\n\n"))
 }
 
 /// Which findings would have an inline comment, if there were not so many of their priority.
 fn beyond_caps(document: &Document, open: &[&Finding]) -> Option<String> {
     let beyond = |priority: Priority| {
-        let listed = open.iter().filter(|finding| finding.p_code == priority && !finding.inline);
+        let listed = open.iter().filter(|finding| finding.p_code == priority && !finding.inline && !finding.support.folded);
         let ids: Vec<String> = listed.map(|finding| finding.id.to_string()).collect();
         let is_cut = !ids.is_empty() && is_posted_inline(priority, document.iteration);
         is_cut.then(|| format!("{} {priority} ({})", ids.len(), ids.join(", ")))

@@ -58,6 +58,7 @@ pub fn play(last: Option<LastKnown>, failing: Option<&str>, prior: Vec<PriorStat
         ids: IdBook::default(),
         pull: None,
         dismissals: Vec::new(),
+        rule_dismissals: Vec::new(),
     };
     let planned = step(Some(state), Input::ChangeRead(Box::new(read)), 2).unwrap();
     state = planned.state;
@@ -268,7 +269,12 @@ pub fn second(status: Verification) -> Document {
         history: Vec::new(),
         document: None,
     };
-    let prior = vec![PriorStatus { id: before.findings[0].id, verification: status, note: "passes a list now".into() }];
+    let prior = vec![PriorStatus {
+        id: before.findings[0].id,
+        verification: status,
+        note: "passes a list now".into(),
+        is_switched_off: false,
+    }];
     play(Some(last), None, prior, serde_json::json!([]))
 }
 

@@ -184,6 +184,7 @@ impl OwnThread<'_> {
                 let what = match prior.by {
                     VerifiedBy::Reviewer => "Fixed in",
                     VerifiedBy::Comparison => "No longer part of the change in",
+                    VerifiedBy::Settings => "No longer reported in",
                 };
                 let words = format!("{what} {}. {which}{}.", document.head, inert(prior.note.trim_end_matches('.')));
                 Answer { says: Some((Says::Fixed, words)), resolve: resolve(true) }

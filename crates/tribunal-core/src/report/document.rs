@@ -7,6 +7,7 @@ use crate::combine::CleanSlug;
 use crate::combine::finding::{Finding, SpecGap};
 use crate::combine::opinion::Refuted;
 use crate::combine::prior::PriorVerification;
+use crate::combine::rule_proposal::Proposal;
 use crate::combine::verdict::{FailLevel, HoldUp, Outcome, Status, Tier, Verdict, exit_code};
 use crate::findings::admit::Dropped;
 use crate::ids::Sha;
@@ -48,6 +49,9 @@ pub struct Document {
     /// Findings that a second opinion refuted.
     #[serde(default)]
     pub refuted: Vec<Refuted>,
+    /// Lines of configuration that this team's dismissals suggest. None is in force.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub proposals: Vec<Proposal>,
     /// What a reader should know before the findings: a widened review, files that were not read, who looked.
     pub notices: Vec<String>,
     pub fail_level: FailLevel,

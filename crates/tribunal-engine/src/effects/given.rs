@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use tribunal_context::outline::outline;
 use tribunal_core::call::usage::estimate_tokens;
+use tribunal_core::combine::finding::Finding;
 use tribunal_core::combine::prior::OpenFinding;
 use tribunal_core::diff::change::{AddedLines, Change, ChangedFile};
 use tribunal_core::diff::language::Language;
@@ -19,6 +20,7 @@ use tribunal_core::procedure::review::{Phase, Plan, State, Target};
 use tribunal_core::prompt::RunWords;
 use tribunal_core::prompt::around::{Excerpt, Source, called_elsewhere, definition, excerpts};
 use tribunal_core::prompt::brief::{Part, common_sections, shared};
+use tribunal_core::prompt::diff_excerpt::diff_near;
 use tribunal_core::prompt::slices::{Focus, Slice, parts, slices};
 use tribunal_forge::git::Repository;
 use tribunal_forge::git::change::ReadChange;
@@ -32,6 +34,14 @@ pub(super) struct Given {
     range: Option<String>,
     base: Sha,
     head: Sha,
+}
+
+/// What of a change is given.
+struct PartSource<'a> {
+    files: &'a [&'a ChangedFile],
+    /// What changed since the last review, where only that is given.
+    window: Option<&'a Window>,
+    common: &'a [String],
 }
 
 /// One question's worth of a change.
@@ -122,10 +132,38 @@ impl Given {
 
     /// The change as text, in parts of at most `limit` tokens.
     pub fn shared_parts(&self, state: &State, plan: &Plan, repository: Option<&Repository>, limit: u64) -> Vec<SharedPart> {
+        let common = common_sections(&state.request.roles);
+        let source = PartSource { files: &self.files(plan), window: self.window.as_deref(), common: &common };
+        self.parts_of(&source, state, plan, repository, limit)
+    }
+
+    /// The code that some findings are about, as text: file by file, each with all of its findings, several small ones in one part.
+    pub fn parts_near(
+        &self,
+        findings: &[Finding],
+        state: &State,
+        plan: &Plan,
+        repository: Option<&Repository>,
+        limit: u64,
+    ) -> Vec<SharedPart> {
+        let about = |file: &ChangedFile| findings.iter().filter(|finding| finding.file == file.path).collect::<Vec<_>>();
+        let seen = self.change().files.iter().filter(|file| !about(file).is_empty());
+        let trimmed: Vec<ChangedFile> = seen.map(|file| diff_near(file, outline_of(file).as_ref(), &about(file))).collect();
+        let source = PartSource { files: &trimmed.iter().collect::<Vec<_>>(), window: None, common: &[] };
+        self.parts_of(&source, state, plan, repository, limit)
+    }
+
+    fn parts_of(
+        &self,
+        source: &PartSource<'_>,
+        state: &State,
+        plan: &Plan,
+        repository: Option<&Repository>,
+        limit: u64,
+    ) -> Vec<SharedPart> {
+        let PartSource { files, window, common } = *source;
         let words = RunWords::new(&state.request.nonce);
         let assignment = self.assignment(state, plan);
-        let common = common_sections(&state.request.roles);
-        let files = self.files(plan);
         let outlines: BTreeMap<&RepoPath, Outline> =
             files.iter().filter_map(|file| Some((&file.path, outline_of(file)?))).collect();
         let mut open_lines: BTreeMap<&RepoPath, BTreeSet<u32>> = BTreeMap::new();
@@ -136,7 +174,7 @@ impl Given {
         let all: Vec<Slice> = files
             .iter()
             .flat_map(|file| {
-                let window: Option<AddedLines> = self.window.as_ref().map(|window| window.lines_of(file).into_iter().collect());
+                let window: Option<AddedLines> = window.map(|window| window.lines_of(file).into_iter().collect());
                 let focus = Focus { window: window.as_ref(), open_lines: open_lines.get(&file.path).unwrap_or(&none) };
                 slices(file, outlines.get(&file.path), &focus, limit)
             })
@@ -158,7 +196,7 @@ impl Given {
                 let mut around = excerpts(&sources, budget);
                 let used: u64 = around.iter().map(|excerpt| estimate_tokens(&excerpt.text)).sum();
                 around.extend(elsewhere(repository, &self.head, &sources, budget.saturating_sub(used)));
-                SharedPart { text: shared(&assignment, &words, &common, Part { number, of }, &slices, &around), paths }
+                SharedPart { text: shared(&assignment, &words, common, Part { number, of }, &slices, &around), paths }
             })
             .collect()
     }

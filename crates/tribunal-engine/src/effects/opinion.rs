@@ -1,4 +1,4 @@
-//! The second opinion: the findings go to another agent with the code they speak of.
+//! The second opinion: doubtful findings go to another agent, file by file, with the code they speak of and not the whole change.
 
 use super::ask::Slot;
 use super::given::plan;
@@ -44,12 +44,12 @@ impl Effects {
         };
         let words = RunWords::new(&state.request.nonce);
         let own = brief::findings(&words, &findings);
-        let (worker, shared_state) = (Arc::clone(&self), Arc::clone(&state));
+        let (worker, shared_state, asked_about) = (Arc::clone(&self), Arc::clone(&state), findings.clone());
         let config = state.request.policy.agents.get(&agent);
         let limit = config.map_or(1_000, |config| room(config, estimate_tokens(VERIFY) + estimate_tokens(&own)));
         let prepared = blocking(move || {
             let given = worker.given(&shared_state, patch)?;
-            let parts = given.shared_parts(&shared_state, plan(&shared_state)?, worker.repository.as_deref(), limit);
+            let parts = given.parts_near(&asked_about, &shared_state, plan(&shared_state)?, worker.repository.as_deref(), limit);
             Ok::<_, String>((given, parts))
         })
         .await?;

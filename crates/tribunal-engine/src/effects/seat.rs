@@ -32,6 +32,7 @@ use tribunal_core::ids::{CategoryCode, RepoPath};
 use tribunal_core::plan::files::{Disposition, NotReviewed};
 use tribunal_core::plan::panel::Seat;
 use tribunal_core::policy::agents::{AgentConfig, KeySource, Means};
+use tribunal_core::policy::disabled_in::DisabledIn;
 use tribunal_core::procedure::review::{Input, Plan, SeatAnswer, Silenced, Spend, State, Target};
 use tribunal_core::report::receipt::{Cost, Reading, RulesDepth, SeatState};
 
@@ -127,6 +128,12 @@ impl Effects {
             AgentConfig::NotTrusted(stub) => return Err(AgentFailure::Failed(format!("not-run: {}", stub.why))),
             _ => return Err(AgentFailure::Failed(format!("a `{}` agent is not played here", agent.kind()))),
         };
+        // A rule that is switched off for a path says nothing there, whoever runs it.
+        let disabled = DisabledIn::new(&state.request.policy.disabled_in).map_err(AgentFailure::Failed)?;
+        let is_program = !Window::binds(agent);
+        let is_off = |path: &RepoPath, rule: &str| is_program && disabled.is_disabled(path, rule);
+        let mut report = report;
+        report.findings.retain(|claim| !claim.rule.as_deref().is_some_and(|rule| is_off(&claim.file, rule)));
         let outlines = outlines(&report, given.change());
         // A command writes prose as an agent does; it gets no canary word.
         let watch = Watch::new(std::iter::empty(), "");
@@ -166,7 +173,8 @@ impl Effects {
             // A file that was too large to take in is part of the plan alone, and it does differ.
             let differs = |path: &RepoPath| plan.files.iter().any(|planned| &planned.file.path == path);
             let found = &report.findings;
-            let is_active = |rule: &str| is_linter || self.rules.get(rule).is_some();
+            let is_known = |rule: &str| is_linter || linted.is_some() || self.rules.get(rule).is_some();
+            let is_active = |path: &RepoPath, rule: &str| is_known(rule) && !is_off(path, rule);
             let is_silenced =
                 |path: &RepoPath, rule: &str| silenced.iter().any(|one| (&one.path, one.rule.as_str()) == (path, rule));
             let rerun = Rerun {

@@ -5,29 +5,21 @@ use super::review::read_document;
 use crate::cli::ListFormat;
 use crate::situation::{Situation, exit};
 use crate::terminal::out;
-use std::collections::BTreeMap;
 use tribunal_core::combine::finding::Finding;
-use tribunal_core::ids::FindingKey;
 use tribunal_core::publish::visible::visible_line;
-use tribunal_core::report::document::Document;
+use tribunal_core::report::comparison::{Comparison, compare};
 
 pub async fn run(before: &str, after: &str, format: ListFormat) -> Result<u8, Situation> {
     let ledger = ledger(before).await?;
     let (before, after) = (find(&ledger, before).await?, find(&ledger, after).await?);
     let first = read_document(&before.body, &before.run)?;
     let second = read_document(&after.body, &after.run)?;
-    let (old, new) = (by_key(&first), by_key(&second));
-    let missing_in = |ours: &BTreeMap<&FindingKey, &Finding>, theirs: &BTreeMap<&FindingKey, &Finding>| {
-        let mut findings: Vec<Finding> =
-            ours.iter().filter(|(key, _)| !theirs.contains_key(*key)).map(|(_, finding)| (*finding).clone()).collect();
-        findings.sort_by(tribunal_core::combine::finding::order);
-        findings
-    };
-    let (appeared, vanished) = (missing_in(&new, &old), missing_in(&old, &new));
-    let stayed = new.keys().filter(|key| old.contains_key(*key)).count();
+    let comparison = compare(&first, &second);
     match format {
         ListFormat::Json => {
-            let body = serde_json::json!({ "before": before.run, "after": after.run, "appeared": appeared, "vanished": vanished, "stayed": stayed });
+            let Comparison { appeared, vanished, stayed, agreement } = &comparison;
+            let body = serde_json::json!({ "before": before.run, "after": after.run, "appeared": appeared, "vanished": vanished,
+                                           "stayed": stayed, "agreement": agreement });
             out::json(&body)?;
         }
         ListFormat::Text => {
@@ -42,24 +34,24 @@ pub async fn run(before: &str, after: &str, format: ListFormat) -> Result<u8, Si
                     visible_line(&finding.failure_mode)
                 )
             };
-            for finding in &appeared {
+            for finding in &comparison.appeared {
                 out::say(&line('+', "31", finding))?;
             }
-            for finding in &vanished {
+            for finding in &comparison.vanished {
                 out::say(&line('-', "32", finding))?;
             }
+            for change in &comparison.agreement {
+                out::say(&format!("\u{1b}[36m~\u{1b}[0m {} {}", change.id, change.words()))?;
+            }
             out::say(&format!(
-                "{} appeared, {} vanished, {stayed} stayed ({} → {})",
-                appeared.len(),
-                vanished.len(),
+                "{} appeared, {} vanished, {} stayed ({} → {})",
+                comparison.appeared.len(),
+                comparison.vanished.len(),
+                comparison.stayed,
                 before.run,
                 after.run
             ))?;
         }
     }
     Ok(exit::DONE)
-}
-
-fn by_key(document: &Document) -> BTreeMap<&FindingKey, &Finding> {
-    document.findings.iter().map(|finding| (&finding.key, finding)).collect()
 }

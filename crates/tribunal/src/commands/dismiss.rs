@@ -8,6 +8,7 @@ use crate::workspace::{self, forge::connect};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 use tribunal_core::combine::dismissal::{Dismissal, Dismissed};
+use tribunal_core::combine::finding::Finding;
 use tribunal_core::ids::FindingId;
 use tribunal_core::pull::place::Asked;
 use tribunal_core::report::document::Document;
@@ -41,7 +42,7 @@ async fn in_checkout(args: &DismissArgs, id: FindingId, ledger: &Arc<Ledger>) ->
     };
     let place = format!("{}:{}", finding.file, finding.line_start);
     let dismissed = Dismissed { by: person(), reason: args.reason.trim().to_owned(), accepted: true };
-    put(ledger, &last.case_id, Dismissal { id, dismissed }).await?;
+    put(ledger, &last.case_id, Dismissal { id, dismissed, finding: Some(Box::new(finding.clone())) }).await?;
     out::note(&format!("{id} ({} at {place}) no longer counts. `tribunal review` shows it under dismissed.", finding.slug));
     Ok(exit::DONE)
 }
@@ -67,10 +68,18 @@ async fn on_pull(args: &DismissArgs, id: FindingId, asked: &Asked, ledger: &Arc<
         out::note(&format!("{id} would be dismissed on {} by {}; nothing was recorded or posted.", connected.place, me.login));
         return Ok(exit::DONE);
     }
-    put(ledger, &connected.place.case_id(), Dismissal { id, dismissed }).await?;
+    let case_id = connected.place.case_id();
+    put(ledger, &case_id, Dismissal { id, dismissed, finding: last_seen(ledger, &case_id, id).await? }).await?;
     // Said on the pull request at once; nobody is asked again for it.
     let review = ReviewArgs { pull: args.pull.clone(), ..ReviewArgs::plain() };
     review::run(&review, quiet).await
+}
+
+/// The finding as this ledger knows it, by which it is known again when its code moves.
+async fn last_seen(ledger: &Ledger, case_id: &str, id: FindingId) -> Result<Option<Box<Finding>>, Situation> {
+    let Some(row) = ledger.last_document(case_id).await? else { return Ok(None) };
+    let document = review::read_document(&row.body, &row.run)?;
+    Ok(document.findings.into_iter().find(|finding| finding.id == id).map(Box::new))
 }
 
 async fn put(ledger: &Ledger, case_id: &str, dismissal: Dismissal) -> Result<(), Situation> {

@@ -1,5 +1,6 @@
 //! A finding as a code frame.
 
+use super::render::agents;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use tribunal_core::combine::finding::{Finding, FindingOrigin};
 use tribunal_core::findings::anchor::Side;
@@ -37,14 +38,13 @@ pub fn frame(finding: &Finding, renderer: &Renderer, width: usize) -> String {
     if !fix.is_empty() {
         group = group.element(Level::HELP.with_name("fix").message(fix.as_str()));
     }
-    let agents: std::collections::BTreeSet<&str> = finding.agreement.iter().map(|voice| voice.agent.as_str()).collect();
     let facts = wrapped(
         &format!(
             "{} · blast {} · confidence {} · by {}{carried}",
             finding.justification.word(),
             finding.blast.word(),
-            finding.confidence.word(),
-            agents.into_iter().collect::<Vec<_>>().join(", ")
+            finding.support.confidence_words(finding.confidence),
+            agents(finding)
         ),
         width,
     );

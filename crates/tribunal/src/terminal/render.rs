@@ -6,6 +6,8 @@ use super::out::{self, Printable};
 use crate::cli::{Format, OutputArgs};
 use crate::situation::Situation;
 use annotate_snippets::Renderer;
+use std::collections::BTreeSet;
+use tribunal_core::combine::finding::Finding;
 use tribunal_core::combine::verdict::Outcome;
 use tribunal_core::publish::outgoing::masked_texts;
 use tribunal_core::publish::{rdjson::rdjson, sarif::sarif, sticky::markdown};
@@ -47,10 +49,11 @@ pub fn text(document: &Document, width: Option<usize>) -> String {
     // Without a width the renderer keeps its own idea of how much code to show.
     let renderer = width.map_or_else(|| renderer.clone(), |width| renderer.clone().term_width(width.max(20)));
     let mut out = String::new();
-    for finding in &document.findings {
+    for finding in document.findings.iter().filter(|finding| !finding.support.folded) {
         out.push_str(&frame(finding, &renderer, width.unwrap_or(usize::MAX)));
         out.push_str("\n\n");
     }
+    out.push_str(&weak(document));
     for gap in &document.spec_gaps {
         out.push_str(&format!("{BOLD}Q: {} {}{RESET} {}:{}\n", gap.id, gap.title, gap.file, gap.line));
         for question in &gap.questions {
@@ -92,6 +95,10 @@ pub fn text(document: &Document, width: Option<usize>) -> String {
     for notice in &document.notices {
         out.push_str(&format!("{YELLOW}!{RESET} {notice}\n"));
     }
+    for proposal in &document.proposals {
+        out.push_str(&format!("{YELLOW}!{RESET} {}\n", proposal.sentence()));
+        out.extend(proposal.config.lines().map(|line| format!("    {line}\n")));
+    }
     out.push_str(&skipped(document));
     let colour = match (document.outcome, document.receipt.looked_by()) {
         (Outcome::Clean, LookedBy::Agents) => GREEN,
@@ -103,6 +110,33 @@ pub fn text(document: &Document, width: Option<usize>) -> String {
     out.push_str(&format!("{colour}{}{RESET}\n", document.summary_line.replace("**", "")));
     out.push_str(&format!("{DIM}{}{RESET}\n", receipt(document)));
     out
+}
+
+/// What one weak voice reports, a line each.
+fn weak(document: &Document) -> String {
+    let weak: Vec<&Finding> = document.findings.iter().filter(|finding| finding.support.folded).collect();
+    if weak.is_empty() {
+        return String::new();
+    }
+    let mut out = format!("{DIM}Reported by one weak voice ({}), in full with --format json:{RESET}\n", weak.len());
+    for finding in weak {
+        let (place, agents) = (format!("{}:{}", finding.file, finding.line_start), agents(finding));
+        out.push_str(&format!(
+            "{DIM}  {} {} {} {place} {} (by {agents}, confidence {}){RESET}\n",
+            finding.id,
+            finding.p_code,
+            finding.slug,
+            finding.failure_mode,
+            finding.confidence.word()
+        ));
+    }
+    out + "\n"
+}
+
+/// Who reported it, each once.
+pub fn agents(finding: &Finding) -> String {
+    let agents: BTreeSet<&str> = finding.agreement.iter().map(|voice| voice.agent.as_str()).collect();
+    agents.into_iter().collect::<Vec<_>>().join(", ")
 }
 
 /// Every file that was not read, grouped by why.

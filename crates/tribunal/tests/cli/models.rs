@@ -351,12 +351,14 @@ fn a_second_opinion_drops_and_demotes() {
         judge.url()
     ));
     let review = review(&sandbox, &[]).ends_with(0);
-    assert_eq!(review.findings().count(), 1, "{:#}", review.json);
-    let blocker = review.findings().next().unwrap();
+    // The P2 is sure and holds nothing up, so nobody is asked about it, and an opinion about it does not count.
+    assert_eq!(review.findings().count(), 2, "{:#}", review.json);
+    let blocker = review.findings().find(|finding| finding["category_code"] == "S1").unwrap();
     assert_eq!(str_of(blocker, "p_code"), "Q");
     assert!(str_of(&blocker["severity_adjustment"], "reason").contains("judge disputes it"));
-    assert_eq!(review.json["refuted"].as_array().unwrap().len(), 2);
-    assert_eq!(review.json["receipt"]["second_opinion"]["refuted"], 2);
+    assert_eq!(review.json["refuted"].as_array().unwrap().len(), 1);
+    assert_eq!(review.json["receipt"]["second_opinion"]["asked"], 2);
+    assert_eq!(review.json["receipt"]["second_opinion"]["refuted"], 1);
 }
 
 /// Build 4: a change beyond a model's window is read in parts, all of it, and coverage says so.

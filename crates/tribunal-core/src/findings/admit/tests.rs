@@ -268,7 +268,12 @@ fn findings_outside_the_window_are_dropped() {
     };
     let report = Report {
         findings: vec![claim()],
-        prior: vec![PriorStatus { id: crate::ids::FindingId(1), verification: Verification::No, note: "there".into() }],
+        prior: vec![PriorStatus {
+            id: crate::ids::FindingId(1),
+            verification: Verification::No,
+            note: "there".into(),
+            is_switched_off: false,
+        }],
         ..Report::default()
     };
     let admitted = admit(report, &gate);
@@ -322,7 +327,12 @@ fn hostile(text: &str, evidence: &str) -> Report {
         findings: vec![claim],
         not_applicable: vec![],
         checked_clean: vec![CleanCheck { category: "S1".into(), evidence: text.into() }],
-        prior: vec![PriorStatus { id: crate::ids::FindingId(1), verification: Verification::No, note: text.into() }],
+        prior: vec![PriorStatus {
+            id: crate::ids::FindingId(1),
+            verification: Verification::No,
+            note: text.into(),
+            is_switched_off: false,
+        }],
         missing_prerequisites: vec![text.into()],
         unread: vec![Unread { path: "b.py".into(), reason: text.into() }],
         left_alone: BTreeMap::new(),

@@ -5,7 +5,7 @@ use super::pull::dismiss;
 use super::{Plan, Publishing, Request, Reviewing, SeatAnswer, SecondOpinion, Silenced, Spend};
 use crate::combine::finding::Finding;
 use crate::combine::verdict::{WholeReview, outcome, status, tier, verdict};
-use crate::combine::{Combined, Said, combine, opinion};
+use crate::combine::{Combined, Said, combine, dismissal, doubt, opinion, rule_proposal};
 use crate::findings::admit::AdmittedReport;
 use crate::findings::key::sha256_hex;
 use crate::ids::{AgentName, RepoPath};
@@ -118,15 +118,20 @@ pub fn document(
         dropped: combined.dropped,
         references: request.pull.as_ref().map(|pull| pull.references.clone()).unwrap_or_default(),
         refuted,
+        proposals: Vec::new(),
     };
     dismiss(&mut document, &plan.dismissals);
+    document.proposals = rule_proposal::proposals(&plan.rule_dismissals, &document.findings);
     // Every format, the ledger and the pull request show this document; no secret gets into it.
     Publishing { document: masked_texts(&document), names, built_on: plan.built_on.clone(), is_restated: false }
 }
 
-/// The findings that an agent other than their author may try to refute.
+/// The doubtful findings that an agent other than their author may try to refute. What is dismissed is not asked about.
 pub fn to_verify(request: &Request, reviewing: &Reviewing, agent: &AgentName) -> Vec<Finding> {
-    combined(request, reviewing).findings.into_iter().filter(|finding| opinion::may_judge(agent, finding)).collect()
+    let dismissals = &reviewing.plan.dismissals;
+    let is_dismissed = |finding: &Finding| dismissal::find(dismissals, finding.id).is_some_and(|word| word.accepted);
+    let is_asked = |finding: &Finding| doubt::is_asked(finding, agent, request.policy.fail_level) && !is_dismissed(finding);
+    combined(request, reviewing).findings.into_iter().filter(is_asked).collect()
 }
 
 fn combined(request: &Request, reviewing: &Reviewing) -> Combined {
@@ -137,6 +142,7 @@ fn combined(request: &Request, reviewing: &Reviewing) -> Combined {
         .since
         .as_ref()
         .map(|_| plan.files.iter().filter(|planned| planned.in_scope).map(|planned| planned.file.path.clone()).collect());
+    let speakers = request.policy.speakers();
     let said = Said {
         roles: &request.roles,
         reports: answers.values().map(|answer| &answer.report).collect(),
@@ -149,6 +155,8 @@ fn combined(request: &Request, reviewing: &Reviewing) -> Combined {
         iteration: plan.iteration,
         paths: &paths,
         brought: request.brought().map_or(&[], |brought| brought.findings.as_slice()),
+        dismissed: &plan.dismissals,
+        speakers: &speakers,
         window: window.as_ref(),
     };
     combine(&said, plan.ids.clone())

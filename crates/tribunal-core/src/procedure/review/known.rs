@@ -94,8 +94,11 @@ impl Known {
         let shown_names: BTreeMap<FindingId, &FindingKey> = memory.names.iter().map(|(key, id)| (*id, key)).collect();
         self.names.retain(|key, id| memory.names.contains_key(key) || !shown_names.contains_key(id));
         self.names.extend(memory.names.clone());
-        let dismissed = memory.document.findings.iter().filter_map(|finding| Some((finding.id, finding.dismissed.clone()?)));
-        self.dismissals.extend(dismissed.map(|(id, dismissed)| Dismissal { id, dismissed }));
+        let dismissed = memory.document.findings.iter().filter_map(|finding| {
+            let dismissed = finding.dismissed.clone()?;
+            Some(Dismissal { id: finding.id, dismissed, finding: Some(Box::new(finding.clone())) })
+        });
+        self.dismissals.extend(dismissed);
         let in_ledger = self.last.take();
         let document = match in_ledger {
             // The ledger has the same review in full.

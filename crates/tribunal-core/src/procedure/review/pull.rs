@@ -2,9 +2,9 @@
 
 use super::brought::Brought;
 use super::{ChangeRead, Phase, Publishing, Request, SeatAnswer, Spend};
-use crate::combine::dismissal;
 use crate::combine::finding::Finding;
 use crate::combine::verdict::{WholeReview, outcome, status, tier, verdict};
+use crate::combine::{dismissal, rule_proposal};
 use crate::ids::{AgentName, Sha};
 use crate::library::hint::Hint;
 use crate::plan::panel::{Panel, Seat};
@@ -84,6 +84,7 @@ pub fn restated(request: &Request, change: &ChangeRead) -> Option<Publishing> {
     let standing = change.last.as_ref()?.document.as_deref()?;
     let mut document = standing.clone();
     dismiss(&mut document, &change.dismissals);
+    document.proposals = rule_proposal::proposals(&change.rule_dismissals, &document.findings);
     let is_restated = document == *standing;
     let is_published = request.pull.as_ref().is_some_and(|pull| pull.publish);
     let (names, built_on) = (change.ids.names().clone(), Some(standing.receipt.run.clone()));

@@ -53,6 +53,7 @@ fn change(files: Vec<FileSummary>) -> Input {
         ids: IdBook::default(),
         pull: None,
         dismissals: Vec::new(),
+        rule_dismissals: Vec::new(),
     }))
 }
 
@@ -229,6 +230,7 @@ fn the_same_head_is_a_noop() {
         ids: IdBook::default(),
         pull: None,
         dismissals: Vec::new(),
+        rule_dismissals: Vec::new(),
     };
     let planned = step(Some(started), Input::ChangeRead(Box::new(read)), 2).unwrap();
     assert!(planned.effects.is_empty());

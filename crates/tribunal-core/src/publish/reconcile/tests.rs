@@ -245,7 +245,7 @@ fn a_dismissal_is_shown_and_weighed() {
         let mut document = first();
         let dismissed = Dismissed { by: "carol".into(), reason: "only in a test".into(), accepted };
         let id = document.findings[0].id;
-        let dismissal = crate::combine::dismissal::Dismissal { id, dismissed };
+        let dismissal = crate::combine::dismissal::Dismissal { id, dismissed, finding: None };
         crate::procedure::review::pull::dismiss(&mut document, &[dismissal]);
         document
     };

@@ -119,6 +119,7 @@ fn review(config: &str, last: Option<LastKnown>, found: &[Claim], brought: Optio
         ids: ids.map(IdBook::from_names).unwrap_or_default(),
         pull: None,
         dismissals: Vec::new(),
+        rule_dismissals: Vec::new(),
     };
     let planned = step(Some(state), Input::ChangeRead(Box::new(read)), 2).unwrap();
     state = planned.state;
@@ -320,7 +321,7 @@ prop_compose! {
         finding.confidence = if low { Confidence::Low } else { Confidence::High };
         finding.blast = Blast::Local;
         finding.justification = justification;
-        finding.agreement = vec![Voice { role: "security-reviewer".into(), agent: voice.into(), rule: Some("x".into()) }];
+        finding.agreement = vec![Voice { role: "security-reviewer".into(), agent: voice.into(), rule: Some("x".into()), sample: 0 }];
         finding.dismissed = Some(crate::combine::dismissal::Dismissed { by: "eve".into(), reason: "no".into(), accepted: true });
         finding
     }

@@ -334,6 +334,7 @@ impl Case {
             ids: IdBook::from_names(known.names),
             pull: self.is_pull.then(pull::PullRead::default),
             dismissals: Vec::new(),
+            rule_dismissals: Vec::new(),
         }
     }
 
@@ -417,7 +418,12 @@ impl Case {
             }
             Temper::Verifies(verification, has_note) => {
                 let note = if has_note { "looked at the place" } else { " " };
-                let status = |open: &OpenFinding| PriorStatus { id: open.finding.id, verification, note: note.into() };
+                let status = |open: &OpenFinding| PriorStatus {
+                    id: open.finding.id,
+                    verification,
+                    note: note.into(),
+                    is_switched_off: false,
+                };
                 report.prior = prior.iter().filter(|open| role.owns(&open.finding.category_code)).map(status).collect();
             }
         }
@@ -464,7 +470,7 @@ impl Case {
             };
             prop_assert_eq!(record.verification, Verification::Yes);
             match record.by {
-                VerifiedBy::Reviewer => {
+                VerifiedBy::Reviewer | VerifiedBy::Settings => {
                     let of_this: Vec<&PriorStatus> = said.iter().filter(|status| status.id == record.prior_id).collect();
                     let is_yes =
                         |status: &&PriorStatus| status.verification == Verification::Yes && !status.note.trim().is_empty();
