@@ -6,3 +6,4 @@
 pub mod grammar;
 pub mod index;
 pub mod outline;
+pub mod symbols;

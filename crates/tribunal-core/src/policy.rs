@@ -7,6 +7,7 @@ pub mod context;
 pub mod credentials;
 pub mod disabled_in;
 pub mod forge;
+pub mod guidance;
 pub mod identity;
 pub mod key_class;
 pub mod keys;

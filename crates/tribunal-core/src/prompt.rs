@@ -3,10 +3,11 @@
 //!
 //! Text of the change is only ever quoted between fences whose word is random for each run (design rule 6).
 
-pub mod around;
 pub mod brief;
 pub mod diff_excerpt;
+pub mod guidance;
 pub mod language;
+pub mod pieces;
 pub mod remedy;
 pub mod slices;
 

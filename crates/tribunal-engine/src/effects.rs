@@ -1,6 +1,7 @@
 //! Effects of the review procedure: `run(effect) -> input`. Running one twice does no harm, and none of them posts anything.
 
 pub mod ask;
+mod context;
 mod given;
 mod linter;
 pub mod on_forge;
@@ -14,6 +15,7 @@ mod work;
 
 use crate::{EngineError, Listener, Progress};
 use ask::{Agents, Tree};
+use context::Context;
 use on_forge::OnForge;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -58,6 +60,7 @@ pub struct Effects {
     change: OnceLock<Arc<ReadChange>>,
     scan: OnceLock<Result<Arc<Scan>, RuleError>>,
     window: Mutex<Option<Arc<Window>>>,
+    context: Mutex<Option<Arc<Context>>>,
 }
 
 impl Effects {
@@ -74,6 +77,7 @@ impl Effects {
             change: OnceLock::new(),
             scan: OnceLock::new(),
             window: Mutex::default(),
+            context: Mutex::default(),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Runs procedures. It stores their state, performs their effects and feeds the results back; it decides nothing and words
 //! nothing.
 
+pub mod context;
 pub mod effects;
 pub mod host;
 pub mod library;

@@ -10,7 +10,6 @@ mod base_facts;
 pub mod change;
 mod class;
 pub mod commit;
-pub mod definitions;
 mod export;
 pub mod fetch;
 pub mod look;
@@ -19,6 +18,7 @@ mod object_cache;
 mod own_folder;
 mod records;
 pub mod refs;
+pub mod search;
 mod settings;
 pub mod snapshot;
 mod stream;
@@ -146,6 +146,11 @@ impl Repository {
         S: AsRef<OsStr>,
     {
         Ok(String::from_utf8_lossy(&self.ask(what, args)?).trim_end().to_owned())
+    }
+
+    /// Is it a clone of our own, which may not have every file yet?
+    fn is_clone(&self) -> bool {
+        self.remote.is_some()
     }
 
     fn is_partial(&self) -> bool {

@@ -75,6 +75,8 @@ pub struct Setup {
     pub fingerprint: String,
     /// Hash over the rules alone.
     pub rules_hash: String,
+    /// The commit that the maintainers' guidance is read from.
+    pub guidance_at: Option<Sha>,
 }
 
 impl Setup {
@@ -219,8 +221,9 @@ pub fn set_up_with(guidance: Guidance, flags: Option<Layer>) -> Result<Setup, Si
     let rules = rules(&guidance, &policy.disabled_rules)?;
     let rules_hash = rules_hash(&guidance);
     let fingerprint = fingerprint(&policy, &roles, &rules_hash);
+    let guidance_at = guidance.commit.clone();
     let notices = guidance.notices.into_iter().chain(merged.notices.iter().cloned()).collect();
-    Ok(Setup { merged, policy, roles, rules, notices, fingerprint, rules_hash })
+    Ok(Setup { merged, policy, roles, rules, notices, fingerprint, rules_hash, guidance_at })
 }
 
 /// The rules of a run that is resumed: those it began with, or none at all.

@@ -11,6 +11,7 @@ mod cli {
     mod bounds;
     mod clis;
     mod confined;
+    mod context;
     mod first_contact;
     mod git_safety;
     mod hostile;

@@ -2,6 +2,7 @@
 //! runs; where a time would be noise, the figure is a ratio within one run.
 
 mod bounds;
+mod context;
 mod forges;
 mod index;
 mod models;
@@ -47,13 +48,17 @@ pub enum Part {
     Large,
     /// How time grows with a change, and the memory of a very large one
     Bounds,
+    /// How much of the code that decides a model is given, on recorded changes
+    Context,
     /// How well findings of different reviewers are told to be one, on recorded reviews
     Voices,
 }
 
 pub fn run(only: Option<Part>, recordings: Option<PathBuf>) -> Result<()> {
-    if only == Some(Part::Voices) {
-        return voices::run(recordings);
+    match only {
+        Some(Part::Voices) => return voices::run(recordings),
+        Some(Part::Context) => return context::run(recordings),
+        Some(_) | None => {}
     }
     // Watching and ordering are measured in processes of ours.
     if !matches!(only, Some(Part::Watch | Part::Order)) {

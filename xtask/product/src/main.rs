@@ -24,7 +24,7 @@ enum Task {
     Bench {
         /// Only these
         only: Option<bench::Part>,
-        /// For `voices`: the recorded reviews; by default `../shared/data/panel-recordings.json`
+        /// For `voices`: the recorded reviews; by default `../shared/data/panel-recordings.json`. For `context`: a folder with a cases.txt
         recordings: Option<PathBuf>,
     },
     /// Used by `bench`: milliseconds to parse and anchor a repository's large diff

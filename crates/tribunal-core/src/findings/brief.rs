@@ -11,6 +11,8 @@ use crate::diff::change::{Change, ChangedFile, FileStatus, Origin};
 use crate::ids::{CategoryCode, FindingId, RepoPath, Sha};
 use crate::plan::flags::Flags;
 use crate::plan::mode::Mode;
+use crate::prompt::guidance::{Guidance, GuidanceText};
+use crate::prompt::pieces::Excerpt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -32,6 +34,18 @@ pub struct Brief {
     pub test_direction: Option<TestDirection>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
+    /// What the maintainers wrote for whoever works on these files, read from the base. It cannot lower a severity or order a verdict.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub guidance: Vec<GuidanceText>,
+    /// The issue that the pull request says it closes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub linked_issue: Option<String>,
+    /// Findings of this change that somebody other than its author dismissed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dismissed_findings: Vec<DismissedFinding>,
+    /// Unchanged code that helps to judge the change: definitions, callers, callees, types and tests. No finding may rest on it alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub around: Vec<BriefExcerpt>,
     /// The language to write prose in, by its English name; absent for English (PR-83).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
@@ -72,6 +86,27 @@ pub struct BriefFile {
     /// Lines of `diff` that changed since the last review, and those around them, in the new file. Absent in a full review.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changed_since_last_review: Option<Vec<u32>>,
+}
+
+/// Unchanged lines of a file of the head.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BriefExcerpt {
+    pub path: RepoPath,
+    /// Why they are shown: `calls f`, `is called by f`.
+    pub reasons: Vec<String>,
+    /// Lines as ` <number> <text>`; `…` where lines are left out.
+    pub text: String,
+}
+
+/// A finding that somebody dismissed, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DismissedFinding {
+    pub id: FindingId,
+    pub file: RepoPath,
+    pub line: u32,
+    pub category: CategoryCode,
+    pub failure_mode: String,
+    pub reason: String,
 }
 
 /// How coverage is judged (PR-20).
@@ -160,6 +195,9 @@ pub struct Assignment<'a> {
     pub spec: Option<&'a str>,
     pub test_direction: Option<&'a TestDirection>,
     pub context: Option<&'a str>,
+    pub guidance: &'a Guidance,
+    pub linked_issue: Option<&'a str>,
+    pub dismissed_findings: &'a [DismissedFinding],
     pub language: Option<&'a str>,
     pub prior_findings: &'a [PriorFinding],
     pub prior_clean: &'a [String],
@@ -168,7 +206,7 @@ pub struct Assignment<'a> {
 }
 
 impl Assignment<'_> {
-    pub fn brief(&self, role: &Role) -> Brief {
+    pub fn brief(&self, role: &Role, around: Vec<Excerpt>) -> Brief {
         Brief {
             version: 1,
             role: BriefRole {
@@ -189,6 +227,10 @@ impl Assignment<'_> {
             spec: self.spec.filter(|_| role.reads.contains(&RoleInput::Spec)).map(str::to_owned),
             test_direction: self.test_direction.filter(|_| role.reads.contains(&RoleInput::TestDirection)).cloned(),
             context: self.context.map(str::to_owned),
+            guidance: self.guidance.texts.clone(),
+            linked_issue: self.linked_issue.map(str::to_owned),
+            dismissed_findings: self.dismissed_findings.to_vec(),
+            around: around.into_iter().map(|Excerpt { path, reasons, text }| BriefExcerpt { path, reasons, text }).collect(),
             language: self.language.map(str::to_owned),
             prior_findings: self.prior_findings.iter().filter(|prior| role.owns(&prior.category)).cloned().collect(),
             prior_clean: self.prior_clean.to_vec(),

@@ -4,6 +4,7 @@
 use super::agents::{AgentConfig, Means};
 use super::disabled_in::DisabledIn;
 use super::forge::ForgeConfig;
+use super::guidance::GuidanceConfig;
 use super::identity::IdentityConfig;
 use super::library::LibraryConfig;
 use super::loops::{FixConfig, LoopConfig, ValidateConfig, WaitConfig};
@@ -37,6 +38,9 @@ pub struct Config {
     pub not_trusted: BTreeMap<String, String>,
     #[serde(default)]
     pub review: ReviewConfig,
+    /// What reviewers should know, for the whole repository or for some paths.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub guidance: Vec<GuidanceConfig>,
     #[serde(default)]
     pub files: FilesConfig,
     #[serde(default)]
@@ -141,6 +145,8 @@ pub struct Policy {
     pub fail_level: FailLevel,
     pub base: Option<String>,
     pub context: Option<String>,
+    #[serde(default)]
+    pub guidance: Vec<GuidanceConfig>,
     pub caps: Caps,
     pub skip: Vec<String>,
     pub review: Vec<String>,
@@ -214,6 +220,8 @@ pub enum PolicyError {
     Price { model: String, problem: &'static str },
     #[error("[rules.disable_in]: {0}")]
     Rules(String),
+    #[error("[[guidance]] number {number}: {problem}")]
+    Guidance { number: usize, problem: String },
     #[error("[files]: {0}")]
     Files(String),
 }
@@ -239,10 +247,15 @@ impl Policy {
         if let Some((model, problem)) = config.prices.iter().find_map(|(model, price)| Some((model, price.problem()?))) {
             return Err(PolicyError::Price { model: model.clone(), problem });
         }
+        let guidance = config.guidance.iter().enumerate();
+        if let Some((number, problem)) = guidance.filter_map(|(n, entry)| Some((n + 1, entry.problem()?))).next() {
+            return Err(PolicyError::Guidance { number, problem });
+        }
         let policy = Policy {
             fail_level: config.review.fail_level.unwrap_or(FailLevel::P0),
             base: config.review.base.clone(),
             context: config.review.context.clone(),
+            guidance: config.guidance.clone(),
             caps: Caps {
                 inline_p1: config.review.max_inline_p1.unwrap_or(caps.inline_p1),
                 inline_p2: config.review.max_inline_p2.unwrap_or(caps.inline_p2),

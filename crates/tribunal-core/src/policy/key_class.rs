@@ -110,6 +110,10 @@ pub const KEY_CLASSES: &[(&str, KeyClass)] = &[
     ("fix.max_lines", Plain),
     ("fix.record", Path),
     ("forge.**", Person),
+    ("guidance.file", Path),
+    ("guidance.paths", Plain),
+    // It is shown to reviewers as data, and cannot move a severity or a verdict.
+    ("guidance.text", Plain),
     ("identity.bots.*", Plain),
     // Whose feedback is acted on is for the people of the base to say, as everything about their pull requests.
     ("identity.bots.*.id", Plain),

@@ -37,7 +37,7 @@ use crate::procedure::{Millis, Step, StepError};
 use crate::report::document::Document;
 use crate::report::history::PastReview;
 use crate::report::publication::Publication;
-use crate::report::receipt::{Cost, Reading, RulesDepth, SeatState};
+use crate::report::receipt::{ContextGiven, Cost, Reading, RulesDepth, SeatState};
 use brought::Brought;
 use pull::{PullRead, PullRun};
 use serde::{Deserialize, Serialize};
@@ -58,6 +58,9 @@ pub struct Request {
     pub context: Option<String>,
     pub policy: Policy,
     pub roles: Vec<Role>,
+    /// The commit from which the maintainers' guidance is read. Never one of the change itself.
+    #[serde(default)]
+    pub guidance_at: Option<Sha>,
     /// Hash of config, rules, roles, inputs and engine. See [`Request::review_fingerprint`] for what a receipt brings along.
     pub fingerprint: String,
     /// Hash of the rules alone: a run that is resumed must meet the rules it began with.
@@ -386,6 +389,9 @@ pub struct SeatAnswer {
     pub silenced: Vec<Silenced>,
     pub reading: Reading,
     pub spend: Spend,
+    /// What it was given beside the change; nothing for rules and linters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<Box<ContextGiven>>,
 }
 
 /// A match of a rule that a comment of the change itself silences.
@@ -421,6 +427,7 @@ impl SeatAnswer {
             silenced: Vec::new(),
             reading: Reading::default(),
             spend,
+            context: None,
         }
     }
 

@@ -1,7 +1,7 @@
 //! The brief as text: what all roles of a run are told about the change, and what only one is.
 
 use super::RunWords;
-use super::around::Excerpt;
+use super::pieces::Excerpt;
 use super::slices::Slice;
 use crate::combine::finding::Finding;
 use crate::findings::brief::{Assignment, PriorFinding};
@@ -87,15 +87,29 @@ pub fn shared(
             part.number, part.of
         ));
     }
+    if !assignment.guidance.texts.is_empty() {
+        let listing = assignment.guidance.listing();
+        text.push_str(&format!("\n## Guidance from the maintainers, as the base has it\n{}\n", words.quote(&listing)));
+    }
     if let Some(context) = assignment.context {
         text.push_str(&format!("\n## Context from the maintainers\n{}\n", words.quote(context)));
+    }
+    if let Some(issue) = assignment.linked_issue {
+        text.push_str(&format!("\n## The issue that the change says it closes\n{}\n", words.quote(issue)));
+    }
+    if !assignment.dismissed_findings.is_empty() {
+        let listed = serde_json::to_string_pretty(assignment.dismissed_findings).unwrap_or_default();
+        text.push_str(&format!("\n## Findings that people dismissed\n{}\n", words.quote(&listed)));
     }
     let change: String = slices.iter().map(|slice| slice.text.as_str()).collect();
     text.push_str(&format!("\n## The change\n{}\n", words.quote(&change)));
     if !around.is_empty() {
         let around: String = around
             .iter()
-            .map(|excerpt| format!("=== AROUND {} ===\n{}", super::shown(excerpt.path.as_str()), excerpt.text))
+            .map(|excerpt| {
+                let reasons = super::shown(&excerpt.reasons.join("; "));
+                format!("=== AROUND {} ({reasons}) ===\n{}", super::shown(excerpt.path.as_str()), excerpt.text)
+            })
             .collect();
         text.push_str(&format!("\n## Around it (unchanged, only for reading)\n{}\n", words.quote(&around)));
     }

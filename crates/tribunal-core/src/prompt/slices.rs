@@ -12,6 +12,8 @@ use std::collections::BTreeSet;
 pub struct Slice {
     pub path: RepoPath,
     pub text: String,
+    /// Lines of the new file that it shows.
+    pub shown: BTreeSet<u32>,
 }
 
 /// Which hunks a reviewer is given.
@@ -29,10 +31,12 @@ pub fn slices(file: &ChangedFile, outline: Option<&Outline>, focus: &Focus<'_>, 
     let heading = format!("=== FILE {} ({how}{}) ===\n", super::shown(file.path.as_str()), old.unwrap_or_default());
     let mut slices = Vec::new();
     let mut current = heading.clone();
+    let mut lines_shown = BTreeSet::new();
     let mut left_out = 0;
-    let mut flush = |current: &mut String| {
+    let mut flush = |current: &mut String, shown: &mut BTreeSet<u32>| {
         if current.len() > heading.len() {
-            slices.push(Slice { path: file.path.clone(), text: std::mem::replace(current, heading.clone()) });
+            let text = std::mem::replace(current, heading.clone());
+            slices.push(Slice { path: file.path.clone(), text, shown: std::mem::take(shown) });
         }
     };
     for hunk in &file.hunks {
@@ -46,7 +50,7 @@ pub fn slices(file: &ChangedFile, outline: Option<&Outline>, focus: &Focus<'_>, 
         let lines: Vec<String> = hunk.lines.iter().map(|line| numbered(line, focus.window)).collect();
         let size: u64 = lines.iter().zip(&shown).filter(|(_, shown)| **shown).map(|(line, _)| estimate_tokens(line)).sum();
         if estimate_tokens(&current) + size > limit {
-            flush(&mut current);
+            flush(&mut current, &mut lines_shown);
         }
         current.push_str(&hunk_heading);
         let mut is_gap = false;
@@ -61,10 +65,11 @@ pub fn slices(file: &ChangedFile, outline: Option<&Outline>, focus: &Focus<'_>, 
             let filled = estimate_tokens(&current) + estimate_tokens(text);
             let begins = || line.new_line.is_some_and(|number| outline.is_some_and(|outline| outline.begins_at(number)));
             if filled > limit || (filled * 4 > limit * 3 && begins()) {
-                flush(&mut current);
+                flush(&mut current, &mut lines_shown);
                 current.push_str(&hunk_heading);
             }
             current.push_str(text);
+            lines_shown.extend(line.new_line);
         }
     }
     if left_out > 0 && current.len() > heading.len() {
@@ -73,7 +78,7 @@ pub fn slices(file: &ChangedFile, outline: Option<&Outline>, focus: &Focus<'_>, 
     if file.hunks.is_empty() {
         current.push_str("(no text changed)\n");
     }
-    flush(&mut current);
+    flush(&mut current, &mut lines_shown);
     slices
 }
 
@@ -207,7 +212,7 @@ mod tests {
 
     #[test]
     fn parts_are_filled_in_order() {
-        let slice = |n: usize| Slice { path: "a".into(), text: "x".repeat(n) };
+        let slice = |n: usize| Slice { path: "a".into(), text: "x".repeat(n), shown: BTreeSet::new() };
         let parts = parts(vec![slice(100), slice(100), slice(1000), slice(50)], 70);
         assert_eq!(parts.iter().map(Vec::len).collect::<Vec<_>>(), [2, 1, 1]);
     }

@@ -72,6 +72,7 @@ impl Memory {
         kept.receipt.coverage.accounts.retain(|account| account.ended.words().is_some());
         kept.receipt.coverage.accounts.truncate(MAX_ACCOUNTS);
         kept.dropped.clear();
+        kept.receipt.context.clear();
         kept.refuted.clear();
         kept.publication = None;
         kept.history.clear();

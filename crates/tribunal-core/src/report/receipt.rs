@@ -12,6 +12,8 @@ use crate::ids::{AgentName, RepoPath, RunId, Sha};
 use crate::plan::files::{Disposition, FileSummary, NotReviewed, SkipReason};
 use crate::plan::mode::{Mode, Widening};
 use crate::plan::panel::{NotCalled, Seat};
+use crate::prompt::guidance::GuidanceReceipt;
+use crate::prompt::pieces::{Piece, PieceKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -45,6 +47,9 @@ pub struct Receipt {
     /// What the built-in rules have checked. Absent where they have not looked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rules_check: Option<RulesCheck>,
+    /// What models, agent CLIs and commands were given beside the change.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub context: Vec<ContextReceipt>,
     pub outcome: Outcome,
     pub verdict: Option<Verdict>,
     /// Milliseconds since 1970-01-01 UTC.
@@ -86,6 +91,48 @@ impl SeatReceipt {
     fn has_answered(&self) -> bool {
         self.state == SeatState::Ok && self.replaced_by.is_none()
     }
+}
+
+/// What a seat was given beside the change, the role and the prompts.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ContextGiven {
+    /// What the maintainers wrote, in the order in which it was given.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub guidance: Vec<GuidanceReceipt>,
+    /// Guidance that there was no room for.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub guidance_left_out: u32,
+    /// The number of the linked issue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub linked_issue: Option<u64>,
+    /// Findings that were named as dismissed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub dismissed_findings: u32,
+    /// Unchanged code, best first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pieces: Vec<Piece>,
+    /// Pieces of each kind that there was no room for.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub pieces_left_out: BTreeMap<PieceKind, u32>,
+    /// The search for pieces was stopped by its limits of time, files or bytes.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_search_cut: bool,
+    /// An estimate of what the pieces take.
+    #[serde(default)]
+    pub piece_tokens: u64,
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
+}
+
+/// The same for every seat that was given the same.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ContextReceipt {
+    /// As in `sdet/claude`.
+    pub seats: Vec<String>,
+    #[serde(flatten)]
+    pub given: ContextGiven,
 }
 
 /// How much the built-in rules have checked.

@@ -1,6 +1,7 @@
 //! What a seat is given to read, in the shape that its kind of agent takes.
 
 use super::Effects;
+use super::context::{Beside, Context};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use tribunal_context::outline::outline;
@@ -8,7 +9,6 @@ use tribunal_core::call::usage::estimate_tokens;
 use tribunal_core::combine::finding::Finding;
 use tribunal_core::combine::prior::OpenFinding;
 use tribunal_core::diff::change::{AddedLines, Change, ChangedFile};
-use tribunal_core::diff::language::Language;
 use tribunal_core::findings::brief::{Assignment, PriorFinding, reading_order};
 use tribunal_core::findings::key::Outline;
 use tribunal_core::findings::present::{PresentCode, present_code};
@@ -18,11 +18,10 @@ use tribunal_core::plan::files::Disposition;
 use tribunal_core::policy::context::parse_context;
 use tribunal_core::procedure::review::{Phase, Plan, State, Target};
 use tribunal_core::prompt::RunWords;
-use tribunal_core::prompt::around::{Excerpt, Source, called_elsewhere, definition, excerpts};
 use tribunal_core::prompt::brief::{Part, common_sections, shared};
 use tribunal_core::prompt::diff_excerpt::diff_near;
+use tribunal_core::prompt::pieces::Chosen;
 use tribunal_core::prompt::slices::{Focus, Slice, parts, slices};
-use tribunal_forge::git::Repository;
 use tribunal_forge::git::change::ReadChange;
 
 /// The change under review and everything that was said about it, read once for a seat.
@@ -48,6 +47,7 @@ struct PartSource<'a> {
 pub(super) struct SharedPart {
     pub text: String,
     pub paths: BTreeSet<RepoPath>,
+    pub around: Chosen,
 }
 
 impl Effects {
@@ -101,7 +101,8 @@ impl Given {
         &self.read.change
     }
 
-    pub fn assignment<'a>(&'a self, state: &'a State, plan: &'a Plan) -> Assignment<'a> {
+    pub fn assignment<'a>(&'a self, state: &'a State, plan: &'a Plan, beside: &'a Beside) -> Assignment<'a> {
+        let pull = state.request.pull.as_ref();
         Assignment {
             mode: plan.mode,
             flags: &plan.flags,
@@ -111,7 +112,10 @@ impl Given {
             spec: state.request.spec.as_deref(),
             test_direction: state.request.test_direction.as_ref(),
             context: Some(self.context.as_str()).filter(|text| !text.is_empty()),
-            language: state.request.pull.as_ref().and_then(|pull| pull.language.as_deref()),
+            guidance: &beside.guidance,
+            linked_issue: pull.and_then(|pull| pull.linked_issue.as_ref()).map(|issue| issue.text.as_str()),
+            dismissed_findings: &beside.dismissed_findings,
+            language: pull.and_then(|pull| pull.language.as_deref()),
             prior_findings: &self.prior,
             prior_clean: &plan.prior_clean,
             prior_fix_range: self.range.as_deref(),
@@ -130,11 +134,19 @@ impl Given {
         reading_order(self.change(), |file| given.contains(&file.path))
     }
 
+    /// Code around the whole change, for an agent that is given it at once.
+    pub fn around(&self, plan: &Plan, context: &Context, limit: u64) -> Chosen {
+        let files = self.files(plan);
+        let lines = |file: &&ChangedFile| (file.path.clone(), file.lines().filter_map(|line| line.new_line).collect());
+        let diff = files.iter().flat_map(|file| file.lines()).map(|line| estimate_tokens(&line.text)).sum();
+        context.around(&files, &files.iter().map(lines).collect(), diff, limit)
+    }
+
     /// The change as text, in parts of at most `limit` tokens.
-    pub fn shared_parts(&self, state: &State, plan: &Plan, repository: Option<&Repository>, limit: u64) -> Vec<SharedPart> {
+    pub fn shared_parts(&self, state: &State, plan: &Plan, context: &Context, beside: &Beside, limit: u64) -> Vec<SharedPart> {
         let common = common_sections(&state.request.roles);
         let source = PartSource { files: &self.files(plan), window: self.window.as_deref(), common: &common };
-        self.parts_of(&source, state, plan, repository, limit)
+        self.parts_of(&source, state, plan, context, beside, limit)
     }
 
     /// The code that some findings are about, as text: file by file, each with all of its findings, several small ones in one part.
@@ -143,14 +155,15 @@ impl Given {
         findings: &[Finding],
         state: &State,
         plan: &Plan,
-        repository: Option<&Repository>,
+        context: &Context,
+        beside: &Beside,
         limit: u64,
     ) -> Vec<SharedPart> {
         let about = |file: &ChangedFile| findings.iter().filter(|finding| finding.file == file.path).collect::<Vec<_>>();
         let seen = self.change().files.iter().filter(|file| !about(file).is_empty());
         let trimmed: Vec<ChangedFile> = seen.map(|file| diff_near(file, outline_of(file).as_ref(), &about(file))).collect();
         let source = PartSource { files: &trimmed.iter().collect::<Vec<_>>(), window: None, common: &[] };
-        self.parts_of(&source, state, plan, repository, limit)
+        self.parts_of(&source, state, plan, context, beside, limit)
     }
 
     fn parts_of(
@@ -158,12 +171,13 @@ impl Given {
         source: &PartSource<'_>,
         state: &State,
         plan: &Plan,
-        repository: Option<&Repository>,
+        context: &Context,
+        beside: &Beside,
         limit: u64,
     ) -> Vec<SharedPart> {
         let PartSource { files, window, common } = *source;
         let words = RunWords::new(&state.request.nonce);
-        let assignment = self.assignment(state, plan);
+        let assignment = self.assignment(state, plan, beside);
         let outlines: BTreeMap<&RepoPath, Outline> =
             files.iter().filter_map(|file| Some((&file.path, outline_of(file)?))).collect();
         let mut open_lines: BTreeMap<&RepoPath, BTreeSet<u32>> = BTreeMap::new();
@@ -186,58 +200,21 @@ impl Given {
             .map(|(number, slices)| {
                 let paths: BTreeSet<RepoPath> = slices.iter().map(|slice| slice.path.clone()).collect();
                 let size: u64 = slices.iter().map(|slice| estimate_tokens(&slice.text)).sum();
-                let sources: Vec<Source<'_>> = files
-                    .iter()
-                    .filter(|file| paths.contains(&file.path))
-                    .filter_map(|file| Some(Source { file, text: file.new_text.as_deref()?, outline: outlines.get(&file.path)? }))
-                    .collect();
-                // Context never outweighs the change, and a small change still gets the function around it.
-                let budget = (size / 2).max(MIN_CONTEXT).min(limit / 3);
-                let mut around = excerpts(&sources, budget);
-                let used: u64 = around.iter().map(|excerpt| estimate_tokens(&excerpt.text)).sum();
-                around.extend(elsewhere(repository, &self.head, &sources, budget.saturating_sub(used)));
-                SharedPart { text: shared(&assignment, &words, common, Part { number, of }, &slices, &around), paths }
+                let around = context.around(files, &shown_lines(&slices), size, limit);
+                let text = shared(&assignment, &words, common, Part { number, of }, &slices, &around.excerpts);
+                SharedPart { text, paths, around }
             })
             .collect()
     }
 }
 
-/// Tokens of context that even a one-line change may have.
-const MIN_CONTEXT: u64 = 1_500;
-
-/// Names that are looked up in the rest of the tree.
-const MOST_NAMES: usize = 12;
-
-/// Definitions, in files that the change does not touch, of what its new lines call. A name that is defined in several places says too little.
-fn elsewhere(repository: Option<&Repository>, head: &Sha, sources: &[Source<'_>], budget: u64) -> Vec<Excerpt> {
-    let Some(repository) = repository else { return Vec::new() };
-    let names = called_elsewhere(sources, MOST_NAMES);
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let places = repository.definitions(head, &names);
-    let mut left = budget;
-    let mut found = Vec::new();
-    for name in names {
-        let word = |text: &str| text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == name);
-        let mut here = places.iter().filter(|place| word(&place.text));
-        let (Some(place), None) = (here.next(), here.next()) else { continue };
-        if sources.iter().any(|source| source.file.path == place.path) {
-            continue;
-        }
-        let Some(language) = Language::of(&place.path) else { continue };
-        let Some(bytes) = repository.file_at(head, place.path.as_str()) else { continue };
-        let text = String::from_utf8_lossy(&bytes);
-        let outline = outline(language, &text);
-        let Some(symbol) = outline.symbols().iter().find(|symbol| symbol.start_line == place.line && symbol.name == name) else {
-            continue;
-        };
-        let excerpt = definition(&place.path, &text, symbol);
-        let cost = estimate_tokens(&excerpt.text);
-        if cost <= left {
-            left -= cost;
-            found.push(excerpt);
-        }
+/// Lines of the new files that these slices show.
+fn shown_lines(slices: &[Slice]) -> BTreeMap<RepoPath, BTreeSet<u32>> {
+    let mut shown: BTreeMap<RepoPath, BTreeSet<u32>> = BTreeMap::new();
+    for slice in slices {
+        shown.entry(slice.path.clone()).or_default().extend(&slice.shown);
     }
-    found
+    shown
 }
 
 fn outline_of(file: &ChangedFile) -> Option<Outline> {

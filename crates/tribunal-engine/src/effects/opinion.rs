@@ -49,7 +49,11 @@ impl Effects {
         let limit = config.map_or(1_000, |config| room(config, estimate_tokens(VERIFY) + estimate_tokens(&own)));
         let prepared = blocking(move || {
             let given = worker.given(&shared_state, patch)?;
-            let parts = given.parts_near(&asked_about, &shared_state, plan(&shared_state)?, worker.repository.as_deref(), limit);
+            let plan = plan(&shared_state)?;
+            let context = worker.context(&shared_state, &given, plan);
+            let beside = context.beside(plan, limit);
+            let limit = limit.saturating_sub(beside.tokens(&shared_state)).max(limit / 2);
+            let parts = given.parts_near(&asked_about, &shared_state, plan, &context, &beside, limit);
             Ok::<_, String>((given, parts))
         })
         .await?;

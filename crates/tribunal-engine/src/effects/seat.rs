@@ -34,7 +34,10 @@ use tribunal_core::plan::panel::Seat;
 use tribunal_core::policy::agents::{AgentConfig, KeySource, Means};
 use tribunal_core::policy::disabled_in::DisabledIn;
 use tribunal_core::procedure::review::{Input, Plan, SeatAnswer, Silenced, Spend, State, Target};
-use tribunal_core::report::receipt::{Cost, Reading, RulesDepth, SeatState};
+use tribunal_core::report::receipt::{ContextGiven, Cost, Reading, RulesDepth, SeatState};
+
+/// A brief holds the whole change, whatever the window of what a command asks.
+const BRIEF_TOKENS: u64 = 60_000;
 
 /// What an agent answered, and how closely it looked if it is the rules.
 #[derive(Default)]
@@ -46,6 +49,8 @@ pub(super) struct Answer {
     pub silenced: Vec<Silenced>,
     /// The files that a linter with a profile was given.
     pub linted: Option<BTreeSet<RepoPath>>,
+    /// What a command was given beside the change.
+    pub context: Option<Box<ContextGiven>>,
 }
 
 impl Answer {
@@ -85,7 +90,7 @@ impl Effects {
         let wide = matches!(agent, AgentConfig::Linter(_)).then(|| seated_widely(seat, state)).flatten();
         let role = wide.as_ref().unwrap_or(role);
         let view = View { plan, change: given.change() };
-        let Answer { report, depths, rules, cut, silenced, linted } = match agent {
+        let Answer { report, depths, rules, cut, silenced, linted, context } = match agent {
             AgentConfig::Rules {} => self.play_rules(role, &view)?,
             AgentConfig::Command { command, timeout_seconds, env, key, network, read } => {
                 // Its own key is passed on under its own name; the configuration refuses every other key there.
@@ -94,8 +99,12 @@ impl Effects {
                 let network = network.unwrap_or(true);
                 let agent = CommandAgent { command, timeout: *timeout_seconds, env: &env, network, read };
                 let scratch = scratch()?;
-                let brief = given.assignment(state, plan).brief(role);
-                Answer::of(agent.review(&brief, scratch.path())?)
+                let context = self.context(state, &given, plan);
+                let beside = context.beside(plan, BRIEF_TOKENS);
+                let around = given.around(plan, &context, BRIEF_TOKENS);
+                let brief = given.assignment(state, plan, &beside).brief(role, around.excerpts.clone());
+                let context = context.given(state, &beside, &[&around]);
+                Answer { context: Some(Box::new(context)), ..Answer::of(agent.review(&brief, scratch.path())?) }
             }
             AgentConfig::Sarif { file, command, timeout_seconds, env, network, read, category, categories } => {
                 let agent = SarifAgent { category: category.as_deref(), categories };
@@ -198,6 +207,7 @@ impl Effects {
             silenced,
             reading: Reading { files, read: files, parts: 1 },
             spend: Spend { cost, ..Spend::default() },
+            context,
         })
     }
 
@@ -228,7 +238,7 @@ impl Effects {
         };
         let silenced = light.into_iter().filter_map(silenced).collect();
         let rules = checks.iter().map(|check| check.rules as u32).sum();
-        Ok(Answer { report, depths, rules, cut: scanned.cut.iter().cloned().collect(), silenced, linted: None })
+        Ok(Answer { report, depths, rules, cut: scanned.cut.iter().cloned().collect(), silenced, linted: None, context: None })
     }
 }
 

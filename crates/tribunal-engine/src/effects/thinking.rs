@@ -2,6 +2,7 @@
 //! whatever was proved by then if something stops it.
 
 use super::ask::{Slot, Tree};
+use super::context::Beside;
 use super::given::{Given, SharedPart, plan};
 use super::{Effects, blocking};
 use crate::{EngineError, Progress};
@@ -19,13 +20,14 @@ use tribunal_core::policy::agents::{AgentConfig, Means};
 use tribunal_core::procedure::review::{Input, SeatAnswer, Spend, State, Target};
 use tribunal_core::prompt::brief::{common_sections, own};
 use tribunal_core::prompt::{RunWords, SYSTEM};
-use tribunal_core::report::receipt::{Reading, SeatState};
+use tribunal_core::report::receipt::{ContextGiven, Reading, SeatState};
 
 /// Everything that is asked of one seat.
 struct Assigned {
     given: Given,
     parts: Vec<SharedPart>,
     own: String,
+    context: ContextGiven,
 }
 
 impl Effects {
@@ -57,10 +59,14 @@ impl Effects {
         let role = role(seat, state)?;
         let agent = state.request.policy.agents.get(&seat.agent).ok_or("the agent is unknown")?;
         let words = RunWords::new(&state.request.nonce);
-        let own = own(&given.assignment(state, plan), &words, &common_sections(&state.request.roles), role);
-        let limit = room(agent, estimate_tokens(SYSTEM) + estimate_tokens(&own));
-        let parts = given.shared_parts(state, plan, self.repository.as_deref(), limit);
-        Ok(Assigned { given, parts, own })
+        let own = own(&given.assignment(state, plan, &Beside::default()), &words, &common_sections(&state.request.roles), role);
+        let fixed = estimate_tokens(SYSTEM) + estimate_tokens(&own);
+        let context = self.context(state, &given, plan);
+        let beside = context.beside(plan, room(agent, fixed));
+        let limit = room(agent, fixed + beside.tokens(state));
+        let parts = given.shared_parts(state, plan, &context, &beside, limit);
+        let context = context.given(state, &beside, &parts.iter().map(|part| &part.around).collect::<Vec<_>>());
+        Ok(Assigned { given, parts, own, context })
     }
 
     async fn play_parts(
@@ -70,7 +76,7 @@ impl Effects {
         case_id: &str,
         assigned: Assigned,
     ) -> Result<SeatAnswer, EngineError> {
-        let Assigned { given, parts, own } = assigned;
+        let Assigned { given, parts, own, context } = assigned;
         let (mut reports, mut spend, mut trouble) = (Vec::new(), Spend::default(), SeatState::Ok);
         let all: BTreeSet<RepoPath> = parts.iter().flat_map(|part| part.paths.clone()).collect();
         let count = parts.len();
@@ -102,7 +108,7 @@ impl Effects {
             unread_paths.into_iter().map(|path| Unread { path, reason: "its part of the change was not answered".to_owned() }),
         );
         let report = self.admit_prose(seat, state, given, report).await?;
-        Ok(SeatAnswer { report, reading, ..SeatAnswer::troubled(trouble, spend) })
+        Ok(SeatAnswer { report, reading, context: Some(Box::new(context)), ..SeatAnswer::troubled(trouble, spend) })
     }
 
     /// One part of the change: asked, and asked once more with the validator's words if the answer does not fit.

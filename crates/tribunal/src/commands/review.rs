@@ -11,13 +11,13 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 use tribunal_core::findings::brief::TestDirection;
 use tribunal_core::findings::key::sha256_hex;
-use tribunal_core::ids::RunId;
+use tribunal_core::ids::{RunId, Sha};
 use tribunal_core::plan::mode::RequestedMode;
 use tribunal_core::policy::agents::{AgentConfig, Means};
 use tribunal_core::policy::context::parse_context;
 use tribunal_core::policy::layers::{Layer, read_layer};
 use tribunal_core::policy::panel::Player;
-use tribunal_core::procedure::review::{Input, Phase, Request, State};
+use tribunal_core::procedure::review::{Input, Phase, Request, State, Target};
 use tribunal_core::report::document::Document;
 use tribunal_engine::EngineError;
 use tribunal_engine::effects::Effects;
@@ -63,7 +63,8 @@ async fn begin(args: &ReviewArgs, repository: Option<Arc<Repository>>, quiet: bo
         setup.play_all(agent)?;
     }
     let chosen = target::choose(args, repository.as_deref(), setup.policy.base.as_deref(), setup.policy.max_bytes)?;
-    let request = request(args, &setup, &chosen)?;
+    let mut request = request(args, &setup, &chosen)?;
+    request.guidance_at = before_the_change(&request, repository.as_deref());
     if args.dry_run {
         return dry_run::run(&request, repository.as_deref(), chosen.patch.as_deref());
     }
@@ -239,6 +240,7 @@ fn request(args: &ReviewArgs, setup: &Setup, chosen: &target::Chosen) -> Result<
         roles: setup.roles.clone(),
         fingerprint: sha256_hex(inputs.as_bytes()),
         rules_hash: setup.rules_hash.clone(),
+        guidance_at: setup.guidance_at.clone(),
         committed_only: args.committed,
         left_out: chosen.left_out.clone(),
         included: chosen.included.clone(),
@@ -246,6 +248,15 @@ fn request(args: &ReviewArgs, setup: &Setup, chosen: &target::Chosen) -> Result<
         pull: None,
         nonce: nonce(),
     })
+}
+
+/// The maintainers' guidance is read from before the change, also where the change is part of the default branch already.
+fn before_the_change(request: &Request, repository: Option<&Repository>) -> Option<Sha> {
+    let at = request.guidance_at.clone()?;
+    match (&request.target, repository) {
+        (Target::Trees { base, .. }, Some(repository)) if repository.is_ancestor(base, &at) => Some(base.clone()),
+        (Target::Trees { .. } | Target::Patch { .. }, _) => Some(at),
+    }
 }
 
 /// Said loudly where a program would run with nothing around it.

@@ -22,6 +22,8 @@ pub type Files = BTreeMap<String, String>;
 pub struct Guidance {
     files: Files,
     side: Option<Side>,
+    /// The commit that the maintainers' prose is read from: always the base's.
+    pub commit: Option<Sha>,
     pub notices: Vec<String>,
 }
 
@@ -52,10 +54,20 @@ impl Guidance {
             })
         };
         if here == of_base {
-            return Ok(Self { files: of_base, side: side(&from_base, true, "tribunal trust"), notices: Vec::new() });
+            return Ok(Self {
+                files: of_base,
+                side: side(&from_base, true, "tribunal trust"),
+                commit: base.cloned(),
+                notices: Vec::new(),
+            });
         }
         if is_content_trusted(person, repository, &here) {
-            return Ok(Self { files: here, side: side("this checkout", false, "tribunal trust"), notices: Vec::new() });
+            return Ok(Self {
+                files: here,
+                side: side("this checkout", false, "tribunal trust"),
+                commit: base.cloned(),
+                notices: Vec::new(),
+            });
         }
         let changed = differing(&of_base, &here);
         let (verb, be) = if changed.len() == 1 { ("differs", "is") } else { ("differ", "are") };
@@ -63,7 +75,12 @@ impl Guidance {
         let notice = format!(
             "{changed} {verb} from the base and {be} not trusted here; the base's version is used. `tribunal trust` shows the difference."
         );
-        Ok(Self { files: of_base, side: side(&from_base, true, "tribunal trust --base"), notices: vec![notice] })
+        Ok(Self {
+            files: of_base,
+            side: side(&from_base, true, "tribunal trust --base"),
+            commit: base.cloned(),
+            notices: vec![notice],
+        })
     }
 
     /// What the base of this checkout says, whatever is checked out.
@@ -74,7 +91,7 @@ impl Guidance {
             scope: Scope::of_checkout(repository),
             command: "tribunal trust --base".to_owned(),
         };
-        Self { files: at_commit(repository, base), side: Some(side), notices: Vec::new() }
+        Self { files: at_commit(repository, base), side: Some(side), commit: Some(base.clone()), notices: Vec::new() }
     }
 
     /// Of a pull request only what stands on the branch that it is to be merged into counts.
@@ -83,7 +100,7 @@ impl Guidance {
         let command = if place.number == 0 { "tribunal trust".to_owned() } else { format!("tribunal trust {}", place.address()) };
         let scope = Scope::of_pull_request(place, repository);
         let side = Side { name: format!("base {}", base.short()), is_base: true, scope, command };
-        Self { files: at_commit(repository, base), side: Some(side), notices: Vec::new() }
+        Self { files: at_commit(repository, base), side: Some(side), commit: Some(base.clone()), notices: Vec::new() }
     }
 
     /// The configuration file, of which nothing counts yet; two at once would leave open which one counts, so the one at the root does.
@@ -115,7 +132,7 @@ impl Guidance {
             scope: Scope::of_checkout(repository),
             command: "tribunal trust".to_owned(),
         };
-        Ok(Self { files: in_work_tree(repository)?, side: Some(side), notices: Vec::new() })
+        Ok(Self { files: in_work_tree(repository)?, side: Some(side), commit: None, notices: Vec::new() })
     }
 
     pub fn files(&self) -> &Files {

@@ -6,7 +6,7 @@ use fake_model_server::{Fault, ModelServer, Reply, Script};
 use std::path::Path;
 use std::process::Command;
 
-const KEY: &str = "sk-real-5f3e9a7c2b1d4e6f";
+pub const KEY: &str = "sk-real-5f3e9a7c2b1d4e6f";
 
 /// Clocks that do not run out on a slow machine either.
 pub const PATIENT: &str = "clocks = { first_byte_seconds = 3600, idle_seconds = 3600, total_seconds = 3600 }\n";

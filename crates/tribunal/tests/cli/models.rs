@@ -583,6 +583,9 @@ fn a_called_function_of_another_file_is_shown() {
     configure(&sandbox, "openai-chat", &format!("{}/v1", server.url()), "");
     review(&sandbox, &[]);
     let prompt = server.requests()[0].body.to_string();
-    assert!(prompt.contains("=== AROUND lib/helpers.py ===") && prompt.contains("item.cents / 100"), "{prompt}");
+    assert!(
+        prompt.contains("=== AROUND lib/helpers.py (total calls price_of) ===") && prompt.contains("item.cents / 100"),
+        "{prompt}"
+    );
     assert!(!prompt.contains("nobody asked"));
 }

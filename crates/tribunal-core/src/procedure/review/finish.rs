@@ -18,8 +18,8 @@ use crate::publish::outgoing::masked_texts;
 use crate::publish::summary::{Partial, summary_line};
 use crate::report::document::{Document, SeatFailure};
 use crate::report::receipt::{
-    Bill, Coverage, FileEnd, LookedBy, Read, Receipt, RulesCheck, RulesDepth, SeatReceipt, SeatState, SecondOpinionReceipt,
-    account,
+    Bill, ContextReceipt, Coverage, FileEnd, LookedBy, Read, Receipt, RulesCheck, RulesDepth, SeatReceipt, SeatState,
+    SecondOpinionReceipt, account,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -105,6 +105,7 @@ pub fn document(
             prompts_hash: asked_a_model.then(prompts_hash),
             second_opinion,
             rules_check,
+            context: context(&plan, &answers),
             outcome,
             verdict,
             started_at,
@@ -237,6 +238,19 @@ fn seats(request: &Request, plan: &Plan, answers: &BTreeMap<String, SeatAnswer>)
             }
         })
         .collect()
+}
+
+/// Seats of one agent are given the same, so it is listed once.
+fn context(plan: &Plan, answers: &BTreeMap<String, SeatAnswer>) -> Vec<ContextReceipt> {
+    let mut receipts: Vec<ContextReceipt> = Vec::new();
+    for seat in plan.panel.seats.iter().map(Seat::to_string) {
+        let Some(given) = answers.get(&seat).and_then(|answer| answer.context.as_deref()) else { continue };
+        match receipts.iter_mut().find(|receipt| receipt.given == *given) {
+            Some(receipt) => receipt.seats.push(seat),
+            None => receipts.push(ContextReceipt { seats: vec![seat], given: given.clone() }),
+        }
+    }
+    receipts
 }
 
 /// Every rules seat has looked at the same files, each with the rules of its own categories.

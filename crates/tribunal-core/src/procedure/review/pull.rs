@@ -11,7 +11,7 @@ use crate::plan::panel::{Panel, Seat};
 use crate::policy::agents::AgentConfig;
 use crate::policy::config::RULES_AGENT;
 use crate::publish::summary::{Partial, summary_line};
-use crate::pull::facts::Account;
+use crate::pull::facts::{Account, Issue};
 use crate::report::document::Document;
 use crate::report::publication::{Publication, PublicationEnd, PullSubject};
 use crate::report::receipt::SeatState;
@@ -30,6 +30,9 @@ pub struct PullRun {
     /// The language of its prose, by its English name; nothing for English.
     #[serde(default)]
     pub language: Option<String>,
+    /// The issue that the description says it closes, where the forge gave it.
+    #[serde(default)]
+    pub linked_issue: Option<LinkedIssue>,
     /// False with `--no-publish`.
     pub publish: bool,
     /// What another job found and could not post.
@@ -40,6 +43,28 @@ pub struct PullRun {
     pub references: Vec<Hint>,
     /// Agents that this author's change is not given to, and why.
     pub withheld: BTreeMap<AgentName, String>,
+}
+
+/// The issue that a pull request says it closes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LinkedIssue {
+    pub number: u64,
+    /// Title and description, at most [`LinkedIssue::MAX_BYTES`] of it.
+    pub text: String,
+}
+
+impl LinkedIssue {
+    pub const MAX_BYTES: usize = 6 * 1024;
+
+    pub fn new(issue: &Issue) -> Self {
+        let mut text = format!("#{} {}\n\n{}", issue.number, issue.title, issue.body.trim());
+        if text.len() > Self::MAX_BYTES {
+            let end = (0..=Self::MAX_BYTES).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+            text.truncate(end);
+            text.push_str("\n(cut here)");
+        }
+        LinkedIssue { number: issue.number, text }
+    }
 }
 
 /// What was found on the pull request before anyone looked at its change.

@@ -20,14 +20,15 @@ use tribunal_core::merge::facts::HeadMaker;
 use tribunal_core::plan::spec::{linked_issue, spec_in};
 use tribunal_core::policy::agents::Means;
 use tribunal_core::policy::config::{Config, Policy};
+use tribunal_core::policy::panel::Player;
 use tribunal_core::policy::trust::{Author, Standing};
 use tribunal_core::procedure::review::brought::{Brought, ReceiptMismatch, check_receipt, not_asked};
-use tribunal_core::procedure::review::pull::PullRun;
+use tribunal_core::procedure::review::pull::{LinkedIssue, PullRun};
 use tribunal_core::procedure::review::{Input, Phase, Request, State, Target};
 use tribunal_core::prompt::language::{has_prose, language_of};
 use tribunal_core::publish::reconcile::Write;
 use tribunal_core::pull::command::{Command, commands};
-use tribunal_core::pull::facts::{AccountKind, Permission, Pull, PullState};
+use tribunal_core::pull::facts::{AccountKind, Issue, Permission, Pull, PullState};
 use tribunal_core::pull::place::{Asked, ForgeKind};
 use tribunal_core::report::document::Document;
 use tribunal_core::report::publication::{PublicationEnd, PullSubject};
@@ -246,12 +247,15 @@ async fn pull_run(args: &ReviewArgs, at_hand: &AtHand, setup: &Setup, brought: O
         Some(_) => not_asked(&setup.policy),
         None => withheld(connected, pull, setup, &[]).await?,
     };
+    let wants_issue = !has_prose(&pull.body) || is_read_by_agents(&setup.policy);
+    let issue = if wants_issue { issue_of(connected, pull).await } else { None };
     Ok(PullRun {
         subject: PullSubject { place: connected.place.clone(), title: pull.title.clone(), url: pull.url.clone() },
         author: pull.author.clone(),
         updated_at: pull.updated_at.clone(),
         base_tip: base_tip.clone(),
-        language: language(connected, pull).await,
+        language: language(pull, issue.as_ref()),
+        linked_issue: issue.as_ref().filter(|_| is_read_by_agents(&setup.policy)).map(LinkedIssue::new),
         brought,
         references: Vec::new(),
         publish: !args.no_publish,
@@ -260,12 +264,21 @@ async fn pull_run(args: &ReviewArgs, at_hand: &AtHand, setup: &Setup, brought: O
 }
 
 /// PR-83: the description's language, then the linked issue's. A linked issue that cannot be read leaves English.
-async fn language(connected: &Connected, pull: &Pull) -> Option<String> {
-    if has_prose(&pull.body) {
-        return language_of([pull.body.as_str()]).map(str::to_owned);
-    }
-    let issue = connected.forge.issue(linked_issue(&pull.body)?).await.ok()?;
-    language_of([issue.body.as_str()]).map(str::to_owned)
+fn language(pull: &Pull, issue: Option<&Issue>) -> Option<String> {
+    let text = if has_prose(&pull.body) { pull.body.as_str() } else { issue?.body.as_str() };
+    language_of([text]).map(str::to_owned)
+}
+
+/// The issue that the description says it closes; nothing if the forge does not give it.
+async fn issue_of(connected: &Connected, pull: &Pull) -> Option<Issue> {
+    connected.forge.issue(linked_issue(&pull.body)?).await.ok()
+}
+
+/// Is there anybody on the panel who reads more than code?
+fn is_read_by_agents(policy: &Policy) -> bool {
+    let mut players = policy.panel.values().flatten().flat_map(Player::agents);
+    let thinks = |means: Means<'_>| matches!(means, Means::Model(..) | Means::Cli(..) | Means::Command);
+    players.any(|agent| policy.agents.get(agent).is_some_and(|agent| thinks(agent.means())))
 }
 
 /// Agents of the panel, and those `besides`, that this author's change is not given to. Nothing is looked up while the rules play alone.

@@ -98,6 +98,7 @@ fn review(config: &str, last: Option<LastKnown>, found: &[Claim], brought: Optio
             author: Account { id: "1".into(), login: "eve".into(), kind: AccountKind::Person },
             updated_at: String::new(),
             base_tip: "t".into(),
+            linked_issue: None,
             language: None,
             publish: false,
             references: Vec::new(),
