@@ -95,7 +95,7 @@ pub struct Chosen {
 /// Tokens of context that even a one-line change may have.
 const LEAST: u64 = 2_000;
 /// A change of a few lines in a large file gets no more than this.
-const MOST_FOR_A_SMALL_CHANGE: u64 = 5_000;
+const MOST_FOR_A_SMALL_CHANGE: u64 = 8_000;
 
 /// A piece of this size is always shown whole, where it fits.
 const FAIR_SHARE: u64 = 100;
@@ -104,7 +104,7 @@ const FAIR_SHARE: u64 = 100;
 /// question may hold. Diff and context together stay below two fifths of the whole files, as far as the diff itself does.
 pub fn budget(diff: u64, whole: u64, limit: u64) -> u64 {
     let share = (whole * 2 / 5).saturating_sub(diff).max(LEAST);
-    share.min(MOST_FOR_A_SMALL_CHANGE.max(2 * diff)).min(limit / 3)
+    share.min(MOST_FOR_A_SMALL_CHANGE.max(3 * diff)).min(limit / 3)
 }
 
 /// How far apart two files are: 0 for the same one, 1 in the same folder, and 1 more for each folder between.
@@ -137,6 +137,11 @@ pub fn choose(candidates: &[Candidate], shown: &BTreeMap<RepoPath, BTreeSet<u32>
             continue;
         }
         let fits = |lines: &[Line], room: u64| cost(lines) <= room;
+        // Long definitions must leave room for the callers, which come after them.
+        let left = match candidate.kind {
+            PieceKind::Definition => left.saturating_sub(budget / 3),
+            PieceKind::Caller | PieceKind::Callee | PieceKind::Type | PieceKind::Test => left,
+        };
         let short = candidate.short.as_deref().map(fresh);
         let is_large = cost(&whole) > fair_share(candidate.kind, budget, symbols);
         let (lines, is_shortened) = match short {
