@@ -1,6 +1,8 @@
 //! Runs procedures. It stores their state, performs their effects and feeds the results back; it decides nothing and words
 //! nothing.
 
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
 pub mod context;
 pub mod effects;
 pub mod host;

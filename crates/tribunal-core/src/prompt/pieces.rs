@@ -114,7 +114,8 @@ pub fn distance(one: &RepoPath, other: &RepoPath) -> u32 {
     }
     let folders = |path: &RepoPath| path.as_str().split('/').map(str::to_owned).collect::<Vec<_>>();
     let (mut one, mut other) = (folders(one), folders(other));
-    (one.pop(), other.pop());
+    one.pop();
+    other.pop();
     let common = one.iter().zip(&other).take_while(|(a, b)| a == b).count();
     1 + (one.len() + other.len() - 2 * common) as u32
 }

@@ -121,15 +121,16 @@ fn uses_in(symbol: &Changed, file: &ParsedFile) -> Vec<Candidate> {
         uses = all(&file.symbols.others);
         uses.retain(|line| file.symbols.innermost(*line, SymbolKind::Function).is_some());
     }
-    let mut by_function: BTreeMap<(u32, u32), (Option<&Definition>, BTreeSet<u32>)> = BTreeMap::new();
+    let function_of = |line: u32| file.symbols.innermost(line, SymbolKind::Function);
+    let mut by_function: BTreeMap<(u32, u32), BTreeSet<u32>> = BTreeMap::new();
     for line in uses {
-        let around = file.symbols.innermost(line, SymbolKind::Function);
-        let key = around.map_or((line, line), |one| (one.start_line, one.end_line));
-        by_function.entry(key).or_insert_with(|| (around, BTreeSet::new())).1.insert(line);
+        let place = function_of(line).map_or((line, line), |one| (one.start_line, one.end_line));
+        by_function.entry(place).or_default().insert(line);
     }
     let knows_container = symbol.container.as_deref().is_none_or(|container| words(&file.text).any(|word| word == container));
     let away = distance(&file.path, &symbol.symbol.path) + u32::from(!knows_container);
-    by_function.into_values().map(|(around, uses)| candidate(symbol, file, around, &uses, away)).collect()
+    let around = |uses: &BTreeSet<u32>| uses.first().and_then(|line| function_of(*line));
+    by_function.values().map(|uses| candidate(symbol, file, around(uses), uses, away)).collect()
 }
 
 fn candidate(symbol: &Changed, file: &ParsedFile, around: Option<&Definition>, uses: &BTreeSet<u32>, distance: u32) -> Candidate {
