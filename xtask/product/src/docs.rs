@@ -2,6 +2,7 @@
 //! and the table of what each forge can do.
 
 mod coverage;
+mod precision;
 
 use anyhow::{Context as _, Result, bail};
 use forge_conformance::record::{self, Seen};
@@ -140,6 +141,7 @@ fn pages() -> Result<BTreeMap<String, String>> {
     }
     pages.insert("rules.md".to_owned(), index);
     pages.insert("coverage.md".to_owned(), coverage::page(&rules)?);
+    pages.insert("rule-record.md".to_owned(), precision::page(&rules)?);
     Ok(pages)
 }
 

@@ -24,7 +24,7 @@ use tribunal_core::diff::conflict::conflicts;
 use tribunal_core::diff::language::Language;
 use tribunal_core::diff::purpose::FilePurpose;
 use tribunal_core::findings::report::Claim;
-use tribunal_core::findings::rule_severity::{RuleWeight, is_bundle, rule_severity, severity_on_line};
+use tribunal_core::findings::rule_severity::{MAX_WRITTEN_LINE, RuleWeight, is_bundle, rule_severity, severity_on_line};
 use tribunal_core::findings::scale::Severity;
 use tribunal_core::ids::RepoPath;
 use tribunal_core::plan::files::NotReviewed;
@@ -251,18 +251,33 @@ fn scan_syntax(rules: &RuleSet, file: &ChangedFile, is_test: bool, clock: Clock)
     Ok(if does_not_parse { Syntax::Partly(claims, silenced) } else { Syntax::Looked(claims, silenced) })
 }
 
-fn lower_in_bundles(claims: &mut [Claim], file: &ChangedFile, text: &str) {
-    // The base decides: a change could make any file of its own look like a bundle.
-    let was_bundle = || undo_hunks(text, &file.hunks).is_some_and(|before| is_bundle(&before));
-    if claims.is_empty() || file.status == FileStatus::Added || !was_bundle() {
+fn lower_in_bundles(claims: &mut Vec<Claim>, file: &ChangedFile, text: &str) {
+    // The base decides of a file that it has: a change could make any file of its own look like a bundle.
+    let was_bundle = || match file.status {
+        FileStatus::Added => is_bundle(text) && file.path.as_str().split('/').any(is_for_bundles),
+        _ => undo_hunks(text, &file.hunks).is_some_and(|before| is_bundle(&before)),
+    };
+    if claims.is_empty() || !was_bundle() {
         return;
     }
     let lines: Vec<&str> = text.lines().collect();
+    // What a person would repair is in the source of the bundle; only what harms whoever takes it over is asked about.
+    claims.retain(|claim| {
+        let line = claim.line_start.and_then(|number| lines.get(number.checked_sub(1)? as usize));
+        claim.severity == Some(Severity::Blocker) || line.is_none_or(|line| line.len() <= MAX_WRITTEN_LINE)
+    });
     for claim in claims {
         let line = claim.line_start.and_then(|number| lines.get(number.checked_sub(1)? as usize));
         claim.severity =
             claim.severity.zip(line).map(|(severity, line)| severity_on_line(severity, line, true)).or(claim.severity);
     }
+}
+
+/// A folder or a name that tools give to what they bundle.
+fn is_for_bundles(part: &str) -> bool {
+    matches!(part, "dist" | "build" | "vendor" | "assets" | "public" | "static")
+        || part.contains(".min.")
+        || part.contains("bundle")
 }
 
 /// The line from which a Rust file holds its own tests.
@@ -323,6 +338,16 @@ mod tests {
         let rules = RuleSet::new(built_in().unwrap()).unwrap();
         let found = scan(&rules, &added(path, code), |_| true).unwrap().claims;
         found.into_iter().map(|claim| (claim.line_start, claim.severity, claim.details)).collect()
+    }
+
+    /// Its source is elsewhere: nobody repairs the loop in it.
+    #[test]
+    fn a_new_bundle_is_not_corrected() {
+        let loop_past_end = "for(let i=0;i<=rows.length;i++){show(rows[i].name)}";
+        let code = format!("{}{loop_past_end}\n", "f(1);".repeat(200));
+        assert_eq!(claims("public/build/app.js", &code).len(), 0);
+        assert_eq!(claims("src/app.js", &code).len(), 1);
+        assert_eq!(claims("public/build/app.js", &format!("{loop_past_end}\n")).len(), 1);
     }
 
     #[test]

@@ -173,8 +173,11 @@ pub fn is_sample_path(path: &RepoPath) -> bool {
     folders.iter().enumerate().any(|(index, part)| {
         // `com/example` is a package name that many products kept.
         let is_package = || index > 0 && matches!(folders[index - 1], "com" | "org" | "net" | "io");
-        let word = part.trim_start_matches('_').rsplit(['-', '_', '.']).next().unwrap_or(part);
-        matches!(word, "example" | "examples" | "sample" | "samples" | "demo" | "demos") && !is_package()
+        let part = part.trim_start_matches('_');
+        let word = part.rsplit(['-', '_', '.']).next().unwrap_or(part);
+        // `demo-setups`; what begins with `sample` is often a feature, as in `sample-rate`.
+        let begins = ["demo-", "demos-", "example-", "examples-"].iter().any(|start| part.starts_with(start));
+        (begins || matches!(word, "example" | "examples" | "sample" | "samples" | "demo" | "demos")) && !is_package()
     })
 }
 
@@ -194,6 +197,8 @@ fn is_named_as_test(path: &RepoPath) -> bool {
         || stem.ends_with("_test")
         || stem.ends_with("_tests")
         || stem.ends_with("_spec")
+        || stem.ends_with("_fixture")
+        || stem.ends_with("_fixtures")
         || stem == "conftest"
         || stem == "testapp"
         || stem == "testharness"
@@ -265,10 +270,10 @@ mod tests {
 
     #[test]
     fn samples_are_known_by_folder() {
-        for path in ["examples/puma/ca.key", "a/sample/b.py", "_examples/x.go", "apps/shop-demo/src/a.ts"] {
+        for path in ["examples/puma/ca.key", "a/sample/b.py", "_examples/x.go", "apps/shop-demo/src/a.ts", "demo-setups/a.yml"] {
             assert!(is_sample_path(&path.into()), "{path}");
         }
-        for path in ["src/com/example/App.java", "src/sampler/a.py", "src/example.py", "demography/a.r"] {
+        for path in ["src/com/example/App.java", "src/sampler/a.py", "src/example.py", "demography/a.r", "sample-rate/a.py"] {
             assert!(!is_sample_path(&path.into()), "{path}");
         }
     }

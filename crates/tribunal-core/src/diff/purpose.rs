@@ -55,7 +55,7 @@ fn is_pipeline(path: &RepoPath) -> bool {
 fn is_tutorial(path: &RepoPath) -> bool {
     folders(path).iter().any(|folder| {
         let word = folder.rsplit(['-', '_', '.']).next().unwrap_or(folder);
-        matches!(word, "tutorial" | "tutorials" | "quickstart" | "quickstarts" | "cookbook" | "playground" | "playgrounds")
+        matches!(word, "tutorial" | "tutorials" | "quickstart" | "quickstarts" | "playground" | "playgrounds")
     })
 }
 
@@ -131,6 +131,7 @@ mod tests {
             ("src/i18n/index.ts", Production),
             ("internal/server/docs/handler.go", Production),
             ("config/database.yml", Production),
+            ("cookbook/views/api.py", Production),
             ("requirements.txt", Production),
             (".github/workflows/tests.yml", Production),
             (".github/workflows/openapi.yml", Production),

@@ -28,7 +28,7 @@ pub fn rule_severity(weight: RuleWeight, purpose: FilePurpose) -> Severity {
 }
 
 /// A longer line of code was written by a tool.
-const MAX_WRITTEN_LINE: usize = 500;
+pub const MAX_WRITTEN_LINE: usize = 500;
 
 /// The same for a match on a line of a file that is a minified bundle in the base: its source is elsewhere, and nobody repairs the bundle.
 /// A file that only the change makes look like one keeps its weight: otherwise a long line would hide a defect.

@@ -6,7 +6,9 @@
 
 use super::Scope;
 use tribunal_core::diff::change::{ChangedFile, DiffLine};
+use tribunal_core::diff::purpose::FilePurpose;
 use tribunal_core::findings::report::Claim;
+use tribunal_core::findings::rule_severity::MAX_WRITTEN_LINE;
 
 /// A file full of them is one problem, not a hundred.
 const MAX_PER_FILE: usize = 3;
@@ -55,7 +57,9 @@ fn place(file: &ChangedFile) -> Place {
                 | "tf"
         )
     ) || matches!(file.path.file_name(), "Dockerfile" | "Makefile" | "Jenkinsfile");
-    match (file.language().is_some() || other_code, file.is_test()) {
+    // A table of texts in a language of its own: what people pasted there is prose.
+    let is_code = (file.language().is_some() || other_code) && file.purpose() != FilePurpose::Translation;
+    match (is_code, file.is_test()) {
         (true, false) => Place::Code,
         (true, true) => Place::TestCode,
         (false, true) if !file.is_prose() => Place::TestData,
@@ -78,6 +82,8 @@ fn is_suspect(line: &DiffLine, place: Place) -> bool {
     let right_to_left = chars.iter().any(|&c| is_right_to_left(c));
     let mut selectors = 0;
     let mut in_flag = false;
+    // A tool writes such a character as it is where the source had an escape, and nobody approves the line by reading it.
+    let is_minified = line.text.len() > MAX_WRITTEN_LINE;
     for (index, &c) in chars.iter().enumerate() {
         let before = index.checked_sub(1).and_then(|at| chars.get(at)).copied();
         let after = chars.get(index + 1).copied();
@@ -93,7 +99,11 @@ fn is_suspect(line: &DiffLine, place: Place) -> bool {
             _ if is_tag(c) => !in_flag,
             '\u{FEFF}' if index == 0 && line.new_line == Some(1) => false,
             '\u{200B}'..='\u{200D}' | '\u{2060}' | '\u{FEFF}' => {
-                place == Place::Code && !is_spelling(before, after) && !is_literal(before, after) && !is_comment(&line.text)
+                place == Place::Code
+                    && !is_spelling(before, after)
+                    && !is_literal(before, after)
+                    && !is_comment(&line.text)
+                    && !is_minified
             }
             // Blank letters of Hangul: valid in names, and invisible.
             '\u{115F}' | '\u{1160}' | '\u{3164}' | '\u{FFA0}' => {
@@ -159,6 +169,9 @@ mod tests {
         assert!(!suspect("let space = '\u{200B}';", Place::Code));
         assert!(!suspect("    0x200c, // \u{200C}", Place::Code));
         assert!(suspect("    user\u{200C}name(); // a", Place::Code));
+        let minified = format!("{}/[a\u{200B}b]/", "f(1);".repeat(200));
+        assert!(!suspect(&minified, Place::Code));
+        assert!(suspect(&format!("{minified}\u{202E}x"), Place::Code));
     }
 
     /// Issue 16, point 18: code behind a line end that a diff does not show.

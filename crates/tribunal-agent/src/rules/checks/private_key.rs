@@ -30,6 +30,11 @@ static HARMLESS: Pattern = Pattern::new(concat!(
     r"|\bdemonstration\b",
     r"|\bnot (?:\w+ )?secure\b",
 ));
+/// The name that the code gives it says as much: `localhostKey`, `TEST_KEY`.
+static NAMED_HARMLESS: Pattern = Pattern::new(concat!(
+    r"^[^=]{0,60}?(?:(?:\b|_)(?i:localhost|test|dummy|fake|mock|sample|example)|[a-z](?:Localhost|Test|Dummy|Fake|Mock|Sample|Example))",
+    r"\w*\s*(?::\s*[&'\w \[\]]+)?:?=",
+));
 /// How far above a key such a comment may stand.
 const COMMENT_REACH: usize = 3;
 
@@ -124,6 +129,7 @@ fn keys_of_hunk(hunk: &Hunk, origin: Origin) -> Vec<Key<'_>> {
         if let Some(base64) = base64 {
             let above = &side[index.saturating_sub(COMMENT_REACH)..index];
             let is_called_harmless = is_in_documentation(&line.text)
+                || NAMED_HARMLESS.is_match(line.text.split("-----BEGIN").next().unwrap_or_default())
                 || above.iter().any(|line| stands_alone(&line.text) && HARMLESS.is_match(&line.text));
             found.push(Key { line, base64, is_called_harmless });
         }

@@ -7,10 +7,12 @@ use super::helpers::Helpers;
 use super::marks::Marks;
 use super::origin::Place;
 use super::state::State;
+use crate::rules::checks::pattern::Pattern;
 use crate::rules::clock::Clock;
 use ast_grep_core::AstGrep;
 use ast_grep_core::tree_sitter::StrDoc;
 use std::collections::BTreeMap;
+use tree_sitter::Node;
 use tribunal_context::grammar::Grammar;
 use tribunal_core::diff::change::AddedLines;
 use tribunal_core::findings::report::TraceStep;
@@ -65,7 +67,14 @@ pub fn find_flows(
     let lines = LineNumbers::new(code.text);
     let mut found: BTreeMap<(usize, (usize, usize)), Flow> = BTreeMap::new();
     for hit in &evaluator.hits {
-        let Some(told) = tell(hit, flow, &code, &lines, added) else { continue };
+        let Some(mut told) = tell(hit, flow, &code, &lines, added) else { continue };
+        let heads: Vec<&str> = heads(node, code.text, hit.sink).collect();
+        if heads.iter().any(|head| TRANSPORT.is_match(head)) {
+            continue;
+        }
+        if heads.iter().any(|head| ADMINISTRATORS.is_match(head)) {
+            told.severity = Some(Severity::Question);
+        }
         let place = (hit.rule, hit.sink);
         // Of several ways into one sink the gravest is told.
         match found.get(&place) {
@@ -74,6 +83,27 @@ pub fn find_flows(
         }
     }
     Ok(found.into_values().collect())
+}
+
+/// Who may administer a system may often do there what the rule warns of, such as naming a server to call.
+static ADMINISTRATORS: Pattern = Pattern::new(concat!(
+    r"Depends\(\s*(?:\w+\.)*\w*(?i:admin|superuser)\w*|@(?:\w+\.)*\w*(?:admin|superuser|staff)_?(?:required|only|member_required)\b",
+    r"|permission_classes\([^)]*IsAdmin|@PreAuthorize\([^)]*(?i:admin)|@RolesAllowed\([^)]*(?i:admin)|@Secured\([^)]*(?i:admin)",
+    r"|\[Authorize\([^\]]*(?i:admin|elevation)",
+));
+/// Its request is one that the program makes.
+static TRANSPORT: Pattern = Pattern::new(r"\bRoundTrip\(");
+/// A head is short; the text of a class may come before a body that has no name here.
+const MAX_HEAD_BYTES: usize = 2048;
+
+/// What stands before the bodies of the functions and classes around a place, with decorators and attributes.
+fn heads<'t>(root: Node<'t>, text: &'t str, (start, end): (usize, usize)) -> impl Iterator<Item = &'t str> {
+    std::iter::successors(root.descendant_for_byte_range(start, end), Node::parent).filter_map(move |node| {
+        let body = node.child_by_field_name("body")?;
+        let outer = node.parent().filter(|parent| parent.kind() == "decorated_definition").unwrap_or(node);
+        let head = outer.start_byte()..body.start_byte();
+        if head.len() > MAX_HEAD_BYTES { None } else { text.get(head) }
+    })
 }
 
 /// A rule's own severity is the gravest that it has.

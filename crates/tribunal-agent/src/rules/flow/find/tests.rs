@@ -215,6 +215,20 @@ fn a_flow_of_before_is_not_new() {
     assert_eq!(claims(&change).len(), 0);
 }
 
+/// Who administers a system names servers and commands there by design, and a transport sends what its own program asks for.
+#[test]
+fn an_administrator_is_asked_about() {
+    let severity = |head: &str| {
+        let code = format!("{head}\n    sink(raw_a)\n");
+        claims(&added("src/a.py", &code)).first().and_then(|claim| claim.severity)
+    };
+    assert_eq!(severity("def f(raw_a):"), Some(Severity::Blocker));
+    assert_eq!(severity("@post('/x')\ndef f(raw_a, user=Depends(get_user)):"), Some(Severity::Blocker));
+    assert_eq!(severity("@post('/x')\ndef f(raw_a, user=Depends(get_admin_user)):"), Some(Severity::Question));
+    assert_eq!(severity("@staff_member_required\ndef f(raw_a):"), Some(Severity::Question));
+    assert_eq!(severity("def RoundTrip(raw_a):"), None);
+}
+
 /// Neither depth nor length nor loops within loops hold up a review.
 #[test]
 fn evaluation_is_bounded() {
