@@ -102,7 +102,8 @@ fn is_translation(path: &RepoPath) -> bool {
     let is_text_table = matches!(extension.as_str(), "json" | "yml" | "yaml" | "properties" | "xml" | "resx" | "toml" | "ini");
     let is_code_table = matches!(extension.as_str(), "php" | "js" | "ts" | "mjs" | "py" | "rb");
     let stem = path.file_name().split('.').next().unwrap_or_default();
-    let names_locale = is_locale(stem) || folders.last().is_some_and(|folder| is_locale(folder));
+    let is_in_locale = folders.windows(2).any(|pair| is_named_for(&pair[0]) && is_locale(&pair[1]));
+    let names_locale = is_locale(stem) || folders.last().is_some_and(|folder| is_locale(folder)) || is_in_locale;
     // `values-de/strings.xml` of Android.
     let is_android = extension == "xml" && folders.last().is_some_and(|folder| folder.starts_with("values"));
     is_android || folders.iter().any(is_named_for) && (is_text_table || is_code_table && names_locale)
@@ -138,6 +139,7 @@ mod tests {
             ("src/lang/fa.json", Translation),
             ("locales/de.ts", Translation),
             ("resources/lang/pt_BR/auth.php", Translation),
+            ("resources/lang/af-ZA/admin/hardware/message.php", Translation),
             ("app/src/main/res/values-ar/strings.xml", Translation),
             ("po/he.po", Translation),
             ("docs/conf.py", Documentation),
