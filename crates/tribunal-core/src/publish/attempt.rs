@@ -83,7 +83,7 @@ enum Claimed {
 
 #[derive(Debug, Clone)]
 pub struct Attempt {
-    /// Random: by it this process knows its claim again.
+    /// Random: by it this process knows its claims again.
     nonce: String,
     claim: Claimed,
     /// Another claim was earlier.
@@ -130,6 +130,15 @@ impl Attempt {
         self.claim_id().filter(|_| is_over || (self.posted.is_empty() && !self.unsure_review))
     }
 
+    /// Each claim has a nonce of its own: an old list may still show one that was withdrawn, which must not be taken for the new one.
+    fn claim_nonce(&self) -> String {
+        format!("{}.{}", self.nonce, self.claims)
+    }
+
+    fn is_mine(&self, claim: &Claim<'_>) -> bool {
+        claim.nonce.rsplit_once('.').is_some_and(|(nonce, _)| nonce == self.nonce)
+    }
+
     fn claim_id(&self) -> Option<&str> {
         match &self.claim {
             Claimed::Sent { id, .. } => id.as_deref(),
@@ -150,8 +159,9 @@ impl Attempt {
             return self.give_back(&view).unwrap_or(Turn::End(ending));
         }
         let clocks = Clocks { last_event: &observed.pull.updated_at, now };
-        let over = removable(&view.claims, &self.nonce, &desired.document.receipt.run, clocks);
-        let shown = view.claims.iter().find(|claim| claim.nonce == self.nonce).map(|claim| claim.comment.id.clone());
+        let nonce = self.claim_nonce();
+        let over = removable(&view.claims, &nonce, &desired.document.receipt.run, clocks);
+        let shown = view.claims.iter().find(|claim| claim.nonce == nonce).map(|claim| claim.comment.id.clone());
         let claim = shown.or_else(|| self.claim_id().map(str::to_owned));
         let mut plan = plan(desired, observed, &view, &self.posted, claim.as_deref());
         plan.tidy.retain(|write| write.removes().is_none_or(|post| !self.tidied.contains(&post)));
@@ -184,7 +194,7 @@ impl Attempt {
     /// Nothing while this process holds the claim.
     fn claim_turn(&mut self, desired: &Desired<'_>, view: &View<'_>, plan: &Plan, now: Millis) -> Option<Turn> {
         let run = &desired.document.receipt.run;
-        let rank = rank(&view.claims, &self.nonce, run);
+        let rank = rank(&view.claims, &self.claim_nonce(), run);
         let Claimed::Sent { at, id, is_held } = self.claim.clone() else {
             // One that was to be withdrawn, or whose answer was lost.
             if let Some(turn) = self.give_back(view) {
@@ -241,7 +251,7 @@ impl Attempt {
         self.claim = Claimed::Sent { at: now, id: None, is_held: false };
         let document = desired.document;
         let (head, run) = (document.head.clone(), document.receipt.run.clone());
-        let mark = Mark::Claim { head, run, nonce: self.nonce.clone() };
+        let mark = Mark::Claim { head, run, nonce: self.claim_nonce() };
         let text = match view.sticky {
             Some(_) => format!("> ⏳ Tribunal is posting what is new in `{}`.", document.head.short()),
             None => claim_text(document, desired.capabilities.body_limit),
@@ -252,7 +262,7 @@ impl Attempt {
 
     /// A claim of this process that stands there and is not wanted.
     fn give_back(&mut self, view: &View<'_>) -> Option<Turn> {
-        let mine = |claim: &&Claim<'_>| claim.nonce == self.nonce && !self.has_removed(&claim.comment.id);
+        let mine = |claim: &&Claim<'_>| self.is_mine(claim) && !self.has_removed(&claim.comment.id);
         let id = view.claims.iter().find(mine)?.comment.id.clone();
         self.claim = Claimed::No;
         Some(withdraw(id))
@@ -261,7 +271,7 @@ impl Attempt {
     /// Nothing is posted on the word of a list that contradicts what is known.
     fn doubt_turn(&mut self, desired: &Desired<'_>, view: &View<'_>, plan: &Plan, over: &[String]) -> Option<Turn> {
         // Whoever left a claim behind may have posted its review too.
-        let is_left_behind = |claim: &Claim<'_>| claim.nonce != self.nonce && over.contains(&claim.comment.id);
+        let is_left_behind = |claim: &Claim<'_>| !self.is_mine(claim) && over.contains(&claim.comment.id);
         let was_begun = view.claims.iter().any(is_left_behind) || view.is_unverified();
         let in_doubt = self.unsure_review || was_begun;
         if plan.review.is_some() && in_doubt && self.doubts < DOUBT_LOOKS {

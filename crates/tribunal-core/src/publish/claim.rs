@@ -21,7 +21,7 @@ pub struct Claim<'a> {
     pub comment: &'a Comment,
     pub head: Sha,
     pub run: RunId,
-    /// Made anew by each process, so that it knows its own again when the answer was lost.
+    /// A process makes a new one for each claim, so that it knows that one again when the answer was lost.
     pub nonce: String,
 }
 

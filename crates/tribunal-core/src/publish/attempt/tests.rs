@@ -86,6 +86,47 @@ fn whichever_request_comes_first_one_posts() {
     assert!(busy > 0 && took_over > 0, "both ways to lose were met: {busy}, {took_over}");
 }
 
+/// A claim that was withdrawn and is shown again by an old list is not the new one: whoever sees it has not come first.
+#[test]
+fn a_withdrawn_claim_in_an_old_list_wins_nothing() {
+    let mut paper = Paper::new(HEAD);
+    let mut processes: Vec<Process> =
+        reviews(3).into_iter().enumerate().map(|(n, document)| Process::begin(&paper, document, &format!("n{n}"))).collect();
+    let ids = |paper: &Paper| paper.observed.comments.iter().map(|comment| comment.id.clone()).collect::<Vec<_>>();
+    let look = |paper: &mut Paper, process: &mut Process, comments: Truth| {
+        process.step(paper, comments, Truth::True);
+        process.step(paper, comments, Truth::True);
+    };
+    let write = |paper: &mut Paper, process: &mut Process| {
+        assert!(process.is_about_to_write());
+        process.step(paper, Truth::True, Truth::True);
+    };
+    for n in [2, 1] {
+        look(&mut paper, &mut processes[n], Truth::True);
+        write(&mut paper, &mut processes[n]);
+    }
+    look(&mut paper, &mut processes[0], Truth::True);
+    paper.apply(&Write::Withdraw { id: "1".into() });
+    write(&mut paper, &mut processes[0]);
+    assert_eq!(ids(&paper), ["2", "3"]);
+    // The second one sees the claim that is gone, withdraws its own, and makes another.
+    for stale in [2, 2] {
+        look(&mut paper, &mut processes[1], Truth::Stale(stale));
+        write(&mut paper, &mut processes[1]);
+    }
+    assert_eq!(ids(&paper), ["3", "4"]);
+    // It is shown its first claim, alone.
+    look(&mut paper, &mut processes[1], Truth::Stale(3));
+    assert!(!processes[1].is_about_to_write(), "it has not come first");
+    for process in &mut processes[..2] {
+        while process.ended.is_none() {
+            process.step(&mut paper, Truth::True, Truth::True);
+        }
+    }
+    assert_nothing_twice(&paper, "in the end");
+    assert_eq!((&processes[0].ended, paper.observed.reviews.len()), (&Some(Ending::Published), 1));
+}
+
 /// Issue 16, 17: the demonstrated case. The list of reviews is hollow after the first look, on the machine that posts and on a new one.
 #[test]
 fn a_hollow_list_of_reviews_repeats_nothing() {
