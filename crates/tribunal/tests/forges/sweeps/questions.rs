@@ -25,40 +25,47 @@ async fn question(town: &Town) -> Value {
     .await
 }
 
-/// SL-139, SL-140, SL-144: the question stands on the pull request, and a person who may write answers it there. A stranger's word, the
-/// author's and the answer to another question count for nothing.
+/// SL-139, SL-140, SL-144; issue 16, A4: the question stands on the pull request, and a person who may write answers it there. A
+/// stranger's word, the author's and the answer to another question count for nothing: they come first and say the opposite of what
+/// the person says after them.
 pub async fn answered_in_a_comment(town: &Town) {
     if !town.stage.has_accounts() {
         return;
     }
     asking(town).await;
-    let one = plain(town, "one.md").await;
-    let running = Running::start(town, &["sweep", &town.address(one.number), "--merge", "--answer-within", "170s"]);
-    let asked = question(town).await;
-    let id = asked["id"].as_str().unwrap().to_owned();
-    let answer = format!("/tribunal answer {id} merge");
+    for (does_not_count, counts, left) in [("merge", "hold", PullState::Open), ("hold", "merge", PullState::Merged)] {
+        let sent = plain(town, &format!("{counts}.md")).await;
+        let running = Running::start(town, &["sweep", &town.address(sent.number), "--merge", "--answer-within", "170s"]);
+        answer(town, &question(town).await, does_not_count, counts).await;
+        let said = running.end().await;
+        assert_eq!(state(town, sent.number).await, left, "{}", said.stdout);
+        let is_merged = left == PullState::Merged;
+        let report = said.ended(i32::from(!is_merged)).json();
+        assert_eq!(row(&report, sent.number)["status"] == "complete", is_merged, "{report:#}");
+        assert!(town.run(&["gate", "list"]).ended(0).stdout.contains("No question"), "it is answered");
+    }
+}
+
+/// Those whose words do not count say the one, and the maintainer says the other.
+async fn answer(town: &Town, asked: &Value, does_not_count: &str, counts: &str) {
+    let number = asked["gate"]["number"].as_u64().unwrap();
+    let answer = |word: &str| format!("/tribunal answer {} {word}", asked["id"].as_str().unwrap());
     // It is in the ledger first.
     let times = until("the question on the pull request", || async {
-        let comments = town.comments(one.number).await;
-        let times = comments.iter().filter(|comment| comment.body.contains(&answer)).count();
+        let comments = town.comments(number).await;
+        let times = comments.iter().filter(|comment| comment.body.contains(&answer("merge"))).count();
         (times > 0).then_some(times)
     })
     .await;
     assert_eq!(times, 1);
-    // Issue 16, A4: neither a stranger nor the author of the change, whatever they may do here.
-    town.stage.forge_as(Who::Stranger).comment(one.number, &answer).await.unwrap();
-    town.stage.forge_as(Who::Author).comment(one.number, &answer).await.unwrap();
+    // The author may write here, but does not decide on their own change.
+    for who in [Who::Stranger, Who::Author] {
+        town.stage.forge_as(who).comment(number, &answer(does_not_count)).await.unwrap();
+    }
     let maintainer = town.stage.forge_as(Who::Maintainer);
-    maintainer.comment(one.number, "/tribunal answer G00000000 merge").await.unwrap();
-    maintainer.comment(one.number, &format!("please merge it\n\n> {answer}")).await.unwrap();
-    // Two looks later nothing has come of it.
-    tokio::time::sleep(std::time::Duration::from_millis(2_500)).await;
-    assert_eq!(state(town, one.number).await, PullState::Open);
-    maintainer.comment(one.number, &answer).await.unwrap();
-    let report = running.end().await.ended(0).json();
-    assert_eq!(row(&report, one.number)["status"], "complete", "{report:#}");
-    assert_eq!(state(town, one.number).await, PullState::Merged);
-    assert!(town.run(&["gate", "list"]).ended(0).stdout.contains("No question"), "it is answered");
+    maintainer.comment(number, &format!("/tribunal answer G00000000 {does_not_count}")).await.unwrap();
+    maintainer.comment(number, &format!("an old word was\n\n> {}", answer(does_not_count))).await.unwrap();
+    maintainer.comment(number, &answer(counts)).await.unwrap();
 }
 
 /// The same from another terminal; a `hold` holds, and what was answered once cannot be answered again.
