@@ -111,7 +111,7 @@ impl Effects {
         let known = self.known(case_id).await?;
         let looking = async {
             match (&self.on, &state.request.pull) {
-                (Some(on), Some(pull)) => on.look(pull, &state.request.target.head(), known).await,
+                (Some(on), Some(pull)) => on.look(pull, &state.request.target.head(), &state.request.policy.bots, known).await,
                 _ => Ok(known),
             }
         };

@@ -7,6 +7,7 @@
 //! patterns.
 
 mod base_facts;
+mod bounded;
 pub mod change;
 mod class;
 pub mod commit;

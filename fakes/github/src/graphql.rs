@@ -149,6 +149,8 @@ fn notes(site: &Site, base: &Base, thread: &Thread, caller: &Caller) -> Vec<Valu
         });
         json!({
             "fullDatabaseId": note.id.to_string(), "body": note.body, "createdAt": note.created_at, "url": shown["html_url"],
+            // Comments of a review are never edited here.
+            "lastEditedAt": null,
             "state": if pending { "PENDING" } else { "SUBMITTED" }, "author": author,
             "pullRequestReview": { "fullDatabaseId": note.review.to_string() },
         })

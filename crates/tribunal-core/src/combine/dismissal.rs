@@ -2,9 +2,11 @@
 //! not be able to pass a P0 (PR-132, CF-7). A word of anybody else with write access does.
 
 use super::finding::Finding;
-use crate::ids::{FindingId, FindingKey};
-use crate::pull::command::{Command, commands};
-use crate::pull::facts::{Account, AccountKind, Permission};
+use crate::feedback::reviewer::is_person;
+use crate::ids::{FindingId, FindingKey, Sha};
+use crate::policy::identity::Bots;
+use crate::pull::command::{Command, commands_of};
+use crate::pull::facts::{Account, Permission};
 use crate::pull::place::ForgeKind;
 use crate::pull::talk::{Comment, Thread};
 use schemars::JsonSchema;
@@ -44,17 +46,19 @@ pub struct Word<'a> {
     pub command: Command,
 }
 
-/// Everything that people told us on a pull request, oldest first.
-pub fn words<'a>(comments: &'a [Comment], threads: &'a [Thread], me: &Account) -> Vec<Word<'a>> {
-    let said = comments.iter().map(|comment| (&comment.author, &comment.body));
-    let replied = threads.iter().flat_map(|thread| &thread.comments).map(|comment| (&comment.author, &comment.body));
+/// Everything that people told us on a pull request, oldest first. Only people decide (design rule 11): what a bot repeats is nobody's
+/// decision.
+pub fn words<'a>(comments: &'a [Comment], threads: &'a [Thread], me: &Account, bots: &Bots) -> Vec<Word<'a>> {
+    let said = comments.iter().map(|comment| (&comment.author, &comment.body, comment.edited));
+    let replies = threads.iter().flat_map(|thread| &thread.comments);
+    let replied = replies.map(|comment| (&comment.author, &comment.body, comment.edited));
     said.chain(replied)
-        .filter(|(author, _)| !author.is(me))
-        .flat_map(|(author, body)| commands(body).into_iter().map(move |command| Word { author, command }))
+        .filter(|(author, ..)| is_person(author, me, bots))
+        .flat_map(|(author, body, edited)| commands_of(body, edited).into_iter().map(move |command| Word { author, command }))
         .collect()
 }
 
-/// The dismissal that a word is, if it is one and counts. Only people decide (design rule 11). A finding that was never named cannot be waved away: a word said in
+/// The dismissal that a word is, if it is one and counts. A finding that was never named cannot be waved away: a word said in
 /// advance, or before our names were lost, would hit whatever finding gets that name next.
 pub fn weigh(
     word: &Word<'_>,
@@ -68,8 +72,14 @@ pub fn weigh(
     // Whoever can write to a repository of their own machine decides alone.
     let accepted = kind == ForgeKind::Local || !word.author.is(author_of_change);
     let dismissed = Dismissed { by: word.author.login.clone(), reason: reason.clone(), accepted };
-    let is_persons = word.author.kind != AccountKind::Bot;
-    (is_known && is_persons && right.may_write()).then_some(Dismissal { id: *id, dismissed, finding: None })
+    (is_known && right.may_write()).then_some(Dismissal { id: *id, dismissed, finding: None })
+}
+
+/// The words with which this head was allowed, by people who are not its author: whether one of them may write is asked of the forge.
+pub fn allowing<'a>(words: &'a [Word<'_>], head: &Sha, author_of_change: &Account) -> impl Iterator<Item = &'a Account> {
+    let (head, author_of_change) = (head.clone(), author_of_change.clone());
+    let allows = move |word: &&Word<'_>| matches!(&word.command, Command::Allow { sha } if *sha == head);
+    words.iter().filter(allows).map(|word| word.author).filter(move |author| !author.is(&author_of_change))
 }
 
 /// What is answered to a command of somebody who may give one, and that makes no sense.
@@ -85,6 +95,8 @@ pub fn objection(word: &Word<'_>, right: Permission) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy::identity::BotAccount;
+    use crate::pull::facts::AccountKind;
 
     fn account(login: &str) -> Account {
         Account { id: login.into(), login: login.into(), kind: AccountKind::Person }
@@ -104,10 +116,49 @@ mod tests {
         assert_eq!(weighed("ada", Permission::Admin, &[3]).map(|word| word.accepted), Some(false));
         assert_eq!(weighed("carol", Permission::Write, &[3]).map(|word| word.accepted), Some(true));
         assert_eq!(weighed("carol", Permission::Read, &[3]), None);
+    }
+
+    fn comment(author: Account, body: &str, edited: bool) -> Comment {
+        let (at, empty) = (|| "2026-01-02T00:00:00Z".to_owned(), String::new);
+        Comment { id: "1".into(), author, body: body.into(), created_at: at(), updated_at: at(), url: empty(), edited }
+    }
+
+    /// Issue 16, A4: a bot decides nothing, whether its forge calls it one, the registry or the configuration.
+    #[test]
+    fn bots_say_nothing() {
+        let bots = Bots::from([("lint".to_owned(), BotAccount::named("lintbot"))]);
+        let body = format!("/tribunal allow {}\n/tribunal dismiss F3 known", "a".repeat(40));
+        let of = |author: Account| words(&[comment(author, &body, false)], &[], &account("tribunal"), &bots).len();
         let robot = Account { kind: AccountKind::Bot, ..account("robot") };
-        let word = Word { author: &robot, command: Command::Dismiss { id: FindingId(3), reason: "known".into() } };
-        let names = [("key".into(), FindingId(3))].into();
-        assert_eq!(weigh(&word, Permission::Admin, &account("ada"), ForgeKind::Gitea, &names), None, "a bot decides nothing");
+        let unknown = Account { kind: AccountKind::Unknown, ..account("lint") };
+        assert_eq!([of(robot), of(account("lint")), of(unknown), of(account("tribunal")), of(account("carol"))], [0, 0, 0, 0, 2]);
+    }
+
+    /// Whoever may write can edit what another person wrote: an edited comment decides nothing, and is told why.
+    #[test]
+    fn an_edited_comment_decides_nothing() {
+        let sha = Sha("a".repeat(40));
+        let body = format!("/tribunal allow {sha}\n/tribunal dismiss F3 known\n/tribunal answer G1a2b3c4d merge");
+        let (me, ada, none) = (account("tribunal"), account("ada"), Bots::new());
+        let names = [("key3".into(), FindingId(3))].into();
+        for (edited, count) in [(false, 1), (true, 0)] {
+            let comments = [comment(account("carol"), &body, edited)];
+            let words = words(&comments, &[], &me, &none);
+            let dismissals = words.iter().filter_map(|word| weigh(word, Permission::Write, &ada, ForgeKind::Gitea, &names));
+            assert_eq!((dismissals.count(), allowing(&words, &sha, &ada).count()), (count, count));
+            let objections: Vec<String> = words.iter().filter_map(|word| objection(word, Permission::Write)).collect();
+            assert_eq!(objections.len(), if edited { 3 } else { 0 }, "{objections:?}");
+            assert!(objections.iter().all(|said| said.contains("say it in a new comment")), "{objections:?}");
+        }
+    }
+
+    /// The author of a change does not let agents look at it.
+    #[test]
+    fn an_author_allows_nothing() {
+        let sha = Sha("a".repeat(40));
+        let comments = [comment(account("ada"), &format!("/tribunal allow {sha}"), false)];
+        let (me, none) = (account("tribunal"), Bots::new());
+        assert_eq!(allowing(&words(&comments, &[], &me, &none), &sha, &account("ada")).count(), 0);
     }
 
     /// A word of yesterday must not hit another finding that gets the same name today.

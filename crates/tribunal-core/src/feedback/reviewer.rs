@@ -227,6 +227,12 @@ pub fn voice(account: &Account, me: &Account, extra: &Bots) -> Voice {
     }
 }
 
+/// Is this a person, whose word can decide something (design rule 11)? Neither us, nor what its forge calls a bot, nor an account that
+/// is registered as one.
+pub fn is_person(account: &Account, me: &Account, extra: &Bots) -> bool {
+    !account.is(me) && account.kind != AccountKind::Bot && voice(account, me, extra) == Voice::Person
+}
+
 /// Whose words are read. The default is what the registry and the panel say. Whoever is read, only those with the right are acted on.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -114,6 +114,7 @@ impl Stage {
             body: body.into(),
             created_at: at.clone(),
             updated_at: at,
+            edited: false,
         });
         self
     }
@@ -146,6 +147,7 @@ impl Stage {
             created_at: String::new(),
             url: format!("https://h/{id}/{}", n + 1),
             review: None,
+            edited: false,
         });
         self.threads.push(Thread {
             comments: comments.collect(),

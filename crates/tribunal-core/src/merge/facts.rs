@@ -81,10 +81,18 @@ pub enum Part {
 }
 
 impl HeadMaker {
+    /// Where a forge that knows who pushed will not say it.
+    pub fn unknown_pusher(because: &str) -> HeadMaker {
+        let may_write = Told::Unknown(because.to_owned());
+        HeadMaker { login: "somebody".to_owned(), part: Part::Pusher, may_write }
+    }
+
     /// A pull request can be opened by one person from the fork of another, who can push to it at any time. Forges other than Gitea do
     /// not say who pushed to a fork, so only its author's own fork goes with the author's permission.
     pub fn fork_owner(pull: &Pull) -> Option<HeadMaker> {
-        let owner = |tip: &Tip| tip.repository.as_deref().and_then(|path| path.split('/').next()).map(str::to_owned);
+        // All but the last part: who owns a group on GitLab does not own its parent.
+        let owner =
+            |tip: &Tip| tip.repository.as_deref().and_then(|path| path.rsplit_once('/')).map(|(owner, _)| owner.to_owned());
         let fork_owner = owner(&pull.head).filter(|_| pull.head.repository != pull.base.repository)?;
         let is_known = |known: &str| known.eq_ignore_ascii_case(&fork_owner);
         if is_known(&pull.author.login) || owner(&pull.base).is_some_and(|base_owner| is_known(&base_owner)) {
@@ -280,5 +288,6 @@ mod tests {
         for known in [Some("acme/shop"), Some("acme/shop-2"), Some("Dev/shop"), None] {
             assert_eq!(from(known), None, "{known:?}");
         }
+        assert_eq!(from(Some("acme/interns/shop")).map(|(login, _)| login), Some("acme/interns".into()), "not the group's own");
     }
 }

@@ -5,7 +5,7 @@ use super::agents::{AgentConfig, Means};
 use super::disabled_in::DisabledIn;
 use super::forge::ForgeConfig;
 use super::guidance::GuidanceConfig;
-use super::identity::IdentityConfig;
+use super::identity::{Bots, IdentityConfig};
 use super::library::LibraryConfig;
 use super::loops::{FixConfig, LoopConfig, ValidateConfig, WaitConfig};
 use super::panel::{PanelConfig, Player, VerifyConfig};
@@ -167,6 +167,9 @@ pub struct Policy {
     pub publish: PublishPolicy,
     #[serde(default)]
     pub trust: TrustPolicy,
+    /// Machine accounts that the forge takes for people.
+    #[serde(default, skip_serializing_if = "Bots::is_empty")]
+    pub bots: Bots,
     pub budget: Budget,
     /// Prices of the configured models, where they are known.
     pub prices: BTreeMap<AgentName, Price>,
@@ -274,6 +277,7 @@ impl Policy {
             disabled_in: config.rules.disable_in.clone(),
             publish: config.publish.policy(),
             trust: config.trust.policy(),
+            bots: config.identity.bots.clone(),
             budget: config.budget.budget().map_err(PolicyError::Budget)?,
         };
         crate::plan::files::FileRules::new(&policy.skip, &policy.review).map_err(PolicyError::Files)?;

@@ -117,7 +117,7 @@ mod tests {
         let mark = Mark::Claim { head: "1234".into(), run: run.into(), nonce: nonce.into() };
         let body = format!("posting\n\n{}", seal(&mark, CASE, &MarkerKey::from_secret(key)));
         let (created_at, updated_at, url) = (at.to_owned(), at.to_owned(), String::new());
-        Comment { id: id.into(), author: bot(), body, created_at, updated_at, url }
+        Comment { id: id.into(), author: bot(), body, created_at, updated_at, url, edited: false }
     }
 
     fn rank_of(comments: &[Comment], nonce: &str, run: &str) -> ClaimRank {

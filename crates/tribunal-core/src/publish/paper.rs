@@ -94,6 +94,7 @@ impl Paper {
             body: body.into(),
             created_at: rfc3339(self.now),
             updated_at: rfc3339(self.now),
+            edited: false,
         };
         self.observed.comments.push(comment.clone());
         comment
@@ -333,6 +334,7 @@ pub fn thread_comment(id: &str, author: &str, body: &str, review: Option<&str>) 
         created_at: String::new(),
         url: format!("https://h/t{id}"),
         review: review.map(str::to_owned),
+        edited: false,
     }
 }
 

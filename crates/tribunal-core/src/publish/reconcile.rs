@@ -299,7 +299,8 @@ pub fn assume_written(observed: &mut Observed, write: &Write, me: &Account) -> O
         Write::Claim { body } => {
             let id = "to be posted".to_owned();
             let (author, body, empty) = (me.clone(), body.to_string(), String::new);
-            let comment = Comment { id: id.clone(), author, body, created_at: empty(), updated_at: empty(), url: empty() };
+            let comment =
+                Comment { id: id.clone(), author, body, created_at: empty(), updated_at: empty(), url: empty(), edited: false };
             observed.comments.push(comment);
             return Some(id);
         }
@@ -319,6 +320,7 @@ fn assume_review(observed: &mut Observed, review: &NewReview, me: &Account) {
             created_at: String::new(),
             url: String::new(),
             review: None,
+            edited: false,
         };
         observed.threads.push(Thread {
             id,

@@ -3,6 +3,7 @@
 
 use crate::gate::words::GateId;
 use crate::ids::{FindingId, Sha};
+use std::fmt;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
@@ -26,7 +27,29 @@ pub enum Command {
     },
 }
 
-/// The commands of a comment. Quoted lines and code are other people's words.
+/// As it is written, but for the length of what follows the name.
+impl fmt::Display for Command {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Command::Dismiss { id, .. } => write!(f, "/tribunal dismiss {id} …"),
+            Command::Allow { sha } => write!(f, "/tribunal allow {sha}"),
+            Command::Answer { gate, words } => write!(f, "/tribunal answer {gate} {words}"),
+            Command::Unclear { line, .. } => f.write_str(line),
+        }
+    }
+}
+
+/// The commands of a comment. Where it was edited, its words may be somebody else's, whatever name stands above them: then no command
+/// counts, and each is answered so.
+pub fn commands_of(body: &str, edited: bool) -> Vec<Command> {
+    if !edited {
+        return commands(body);
+    }
+    let problem = "this comment was changed after it was written, and the forge does not tell by whom; say it in a new comment";
+    commands(body).into_iter().map(|command| Command::Unclear { line: command.to_string(), problem }).collect()
+}
+
+/// The commands of a text. Quoted lines and code are other people's words.
 pub fn commands(body: &str) -> Vec<Command> {
     let mut in_code = false;
     let mut found = Vec::new();

@@ -17,6 +17,9 @@ pub struct Comment {
     pub created_at: String,
     pub updated_at: String,
     pub url: String,
+    /// Perhaps changed by somebody else than its author: it was edited, and the forge lets others do that.
+    #[serde(default)]
+    pub edited: bool,
 }
 
 impl Comment {
@@ -88,6 +91,9 @@ pub struct ThreadComment {
     pub url: String,
     /// The review that it came with.
     pub review: Option<String>,
+    /// As for a [`Comment`].
+    #[serde(default)]
+    pub edited: bool,
 }
 
 /// A review to be submitted in one go.

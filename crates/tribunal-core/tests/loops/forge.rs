@@ -181,6 +181,7 @@ impl Forge {
             created_at: at.clone(),
             updated_at: at,
             url: url.clone(),
+            edited: false,
         });
         url
     }
@@ -217,7 +218,15 @@ impl Forge {
 
     fn word(&mut self, by: &Account, body: String) -> ThreadComment {
         let id = self.id("w");
-        ThreadComment { url: format!("https://h/{id}"), id, author: by.clone(), body, created_at: String::new(), review: None }
+        ThreadComment {
+            url: format!("https://h/{id}"),
+            id,
+            author: by.clone(),
+            body,
+            created_at: String::new(),
+            review: None,
+            edited: false,
+        }
     }
 
     pub fn say_in(&mut self, thread: usize, by: &Account, body: String) {

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tribunal_core::combine::dismissal::{objection, weigh, words};
 use tribunal_core::feedback::right::Permissions;
 use tribunal_core::ids::Sha;
+use tribunal_core::policy::identity::Bots;
 use tribunal_core::procedure::review::known::{Known, ShownReviews};
 use tribunal_core::procedure::review::pull::{PullRead, PullRun};
 use tribunal_core::publish::marker::MarkerKey;
@@ -35,7 +36,7 @@ pub struct LookedUp(Arc<Mutex<BTreeMap<String, Told<Permission>>>>);
 
 impl OnForge {
     /// Adds what the pull request says to what the ledger knows.
-    pub async fn look(&self, pull: &PullRun, head: &Sha, known: Known) -> Result<Known, EngineError> {
+    pub async fn look(&self, pull: &PullRun, head: &Sha, bots: &Bots, known: Known) -> Result<Known, EngineError> {
         let (number, case_id) = (pull.subject.place.number, pull.subject.place.case_id());
         let (me, comments, checks) =
             tokio::try_join!(self.forge.identity(), self.forge.comments(number), self.forge.checks(head))?;
@@ -49,7 +50,7 @@ impl OnForge {
         let mut known = known.with_pull(ShownReviews { memory, threads: &own_threads, has_summary });
         let mut objections = Vec::new();
         let mut rights: BTreeMap<String, Permission> = BTreeMap::new();
-        for word in words(&comments, &threads, &me) {
+        for word in words(&comments, &threads, &me, bots) {
             let right = match rights.get(&word.author.id) {
                 Some(right) => *right,
                 None => self.right_of(word.author).await?,
@@ -95,9 +96,6 @@ impl OnForge {
 
     /// Whose rights cannot be known has none: what a stranger writes must not be able to stop a review either.
     pub async fn right_of(&self, account: &Account) -> Result<Permission, ForgeFault> {
-        match self.forge.permission(account).await {
-            Err(ForgeFault::Forbidden { .. } | ForgeFault::NotFound { .. }) => Ok(Permission::None),
-            other => other,
-        }
+        Ok(self.permission_now(account).await?.known().unwrap_or(Permission::None))
     }
 }

@@ -128,13 +128,15 @@ impl Merging {
 
     /// Who has made the head, and whether they may write. Our own account writes by definition.
     async fn made_by(&self, pull: &Pull, me: &Account) -> Result<Vec<HeadMaker>, ForgeFault> {
+        let mut makers = Vec::new();
         let pushers = match self.on.forge.pushers(pull).await {
             Ok(pushers) => pushers,
             Err(fault) if fault.may_pass() => return Err(fault),
-            // A forge that does not tell is as one that cannot.
-            Err(_) => Vec::new(),
+            Err(fault) => {
+                makers.push(HeadMaker::unknown_pusher(&fault.to_string()));
+                Vec::new()
+            }
         };
-        let mut makers = Vec::new();
         let mut known = vec![pull.author.id.clone()];
         let author = std::iter::once((&pull.author, Part::Author));
         for (account, part) in author.chain(pushers.iter().map(|account| (account, Part::Pusher))) {

@@ -13,7 +13,7 @@ use tribunal_core::procedure::sweep::{Request, Ticket};
 use tribunal_core::publish::marker::{self, Mark, seal};
 use tribunal_core::publish::outgoing::Outgoing;
 use tribunal_core::publish::visible::visible_line;
-use tribunal_core::pull::command::{Command, commands};
+use tribunal_core::pull::command::{Command, commands_of};
 use tribunal_core::pull::facts::Permission;
 use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::pull::talk::Comment;
@@ -123,7 +123,7 @@ impl Sweeps {
 
 /// The first answer to this question that a comment holds.
 fn answers(comment: &Comment, id: &GateId, gate: &Gate) -> Option<(String, Said)> {
-    commands(&comment.body).into_iter().find_map(|command| match command {
+    commands_of(&comment.body, comment.edited).into_iter().find_map(|command| match command {
         Command::Answer { gate: named, words } if named == *id => Some((words.clone(), read(gate, &words).ok()?)),
         _ => None,
     })

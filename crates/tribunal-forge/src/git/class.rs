@@ -205,6 +205,17 @@ impl<C: Class> Git<C> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().map_err(not_started)
     }
 
+    /// For who watches it: it is given this to read, and what it prints for programs is not wanted.
+    pub fn spawn_given(self, input: String) -> Result<std::process::Child, GitError> {
+        let mut command = self.assembled();
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().map_err(not_started)?;
+        let mut stdin = child.stdin.take();
+        // A broken pipe shows as git's own failure.
+        std::thread::spawn(move || drop(stdin.as_mut().map(|stdin| stdin.write_all(input.as_bytes()))));
+        Ok(child)
+    }
+
     /// Runs it and returns how it ended, whatever that was.
     pub fn output(self, input: Option<&[u8]>) -> Result<Output, GitError> {
         let mut command = self.assembled();

@@ -3,6 +3,7 @@
 //!
 //! Nothing in it is ever checked out, no hook runs, no submodule is followed, and only HTTP is spoken.
 
+use super::bounded::{self, Bounds, NOT_TOO_SLOW};
 use super::class::{Git, NoRepository, TrustedClone, UntrustedTree, no_repository};
 use super::object_cache;
 use super::{GitError, Repository};
@@ -218,17 +219,20 @@ impl Repository {
     }
 
     fn fetch(&self, what: &[String], filter: &str, input: Option<String>) -> Result<(), GitError> {
-        let mut asked = self.in_clone(TrustedClone::Fetch)?;
+        let mut asked = NOT_TOO_SLOW.into_iter().fold(self.in_clone(TrustedClone::Fetch)?, Git::setting);
+        let bounds = if input.is_some() { Bounds::FILES } else { Bounds::HISTORY };
         if input.is_some() {
             // These are files and no history: there is nothing to negotiate about.
             asked = asked.setting("fetch.negotiationAlgorithm=noop");
         }
         let asked = asked.args(["--quiet", "--no-tags", "--no-write-fetch-head", "--recurse-submodules=no", filter]);
-        let answer = asked.arg("origin").args(what).output(input.as_deref().map(str::as_bytes))?;
-        if answer.success {
-            return Ok(());
+        let child = asked.arg("origin").args(what).spawn_given(input.unwrap_or_default())?;
+        let waited = bounded::wait(child, &self.common_dir.join("objects"), bounds);
+        let io = |source| GitError::Io { what: "git fetch could not be watched".into(), source };
+        match waited.map_err(io)? {
+            (true, _) => Ok(()),
+            (false, said) => Err(GitError::Fetch(said)),
         }
-        Err(GitError::Fetch(answer.stderr))
     }
 
     /// One process at a time fetches; git's own locks would make the second one fail.

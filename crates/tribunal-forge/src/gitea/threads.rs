@@ -73,6 +73,8 @@ fn thread(spot: Spot, mut comments: Vec<(i64, LineComment)>) -> Option<(i64, Thr
         id: comment.id.to_string(),
         author: comment.user.account(),
         body: comment.body,
+        // Going out of date is an update, too: in doubt it was edited.
+        edited: comment.updated_at != comment.created_at,
         created_at: comment.created_at,
         url: comment.html_url,
         review: Some(review.to_string()),

@@ -209,6 +209,8 @@ impl Comment {
             id: self.id.to_string(),
             author: author(self.user, &self.original_author),
             body: self.body,
+            // Whoever may write here can edit it, and nothing tells who did.
+            edited: self.updated_at != self.created_at,
             created_at: self.created_at,
             updated_at: self.updated_at,
             url: self.html_url,
@@ -273,6 +275,7 @@ pub struct LineComment {
     #[serde(default)]
     pub extra_lines_count: u32,
     pub created_at: String,
+    pub updated_at: String,
     pub html_url: String,
 }
 

@@ -66,6 +66,8 @@ struct CommentShape {
     full_database_id: Option<String>,
     body: String,
     created_at: String,
+    /// The time of an update says less: a comment of a pending review is updated when that is submitted.
+    last_edited_at: Option<String>,
     url: String,
     state: String,
     author: Option<Actor>,
@@ -139,6 +141,7 @@ impl GitHub {
                 created_at: comment.created_at,
                 url: comment.url,
                 review: comment.pull_request_review.and_then(|review| review.full_database_id),
+                edited: comment.last_edited_at.is_some(),
             });
         }
         Ok((!comments.is_empty()).then(|| Thread {

@@ -126,6 +126,8 @@ impl From<CommentShape> for Comment {
             id: shape.id.to_string(),
             author: account(shape.user),
             body: shape.body.unwrap_or_default(),
+            // Whoever may write here can edit it, and this answer does not tell who did.
+            edited: shape.updated_at != shape.created_at,
             created_at: shape.created_at,
             updated_at: shape.updated_at,
             url: shape.html_url,

@@ -99,6 +99,8 @@ impl GitLab {
             body: note.body,
             updated_at: note.updated_at.unwrap_or_else(|| note.created_at.clone()),
             created_at: note.created_at,
+            // Only its author and maintainers of the project can; and resolving a thread is an update, too.
+            edited: false,
         }
     }
 }

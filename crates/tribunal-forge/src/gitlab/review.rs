@@ -193,6 +193,7 @@ impl GitLab {
                 created_at: note.created_at.clone(),
                 url: self.note_url(number, note.id),
                 review: None,
+                edited: false,
             });
         }
         Some(Thread {

@@ -5,6 +5,7 @@ use forge_conformance::{Voice as _, Who};
 use tribunal_core::findings::anchor::Side;
 use tribunal_core::pull::capability::Capability;
 use tribunal_core::pull::facts::{CheckState, PullState};
+use tribunal_core::pull::place::ForgeKind;
 use tribunal_core::pull::talk::{NewComment, NewReview, ReviewEvent, ReviewState, Thread};
 
 pub const UNSAFE: &str = "import yaml\n\n\ndef load(text):\n    return yaml.load(text)\n";
@@ -406,7 +407,23 @@ pub async fn a_strangers_fork(town: &Town) {
     let short = format!("/tribunal allow {}", head.short());
     town.stage.forge_as(Who::Maintainer).comment(number, &short).await.unwrap();
     assert_eq!(seats(&review().ended(3).json()), ["one withheld", "rules ok"]);
-    town.stage.forge_as(Who::Maintainer).comment(number, &word).await.unwrap();
+    let maintainer = town.stage.forge_as(Who::Maintainer);
+    // Whoever may write can put words into a maintainer's comment. On GitLab only maintainers can.
+    if town.stage.kind() != ForgeKind::GitLab {
+        let thanks = maintainer.comment(number, "Thank you.").await.unwrap().id;
+        let edits = std::cell::Cell::new(0);
+        // Forges tell of it by the second.
+        super::loops::until("an edited comment", || async {
+            edits.set(edits.get() + 1);
+            maintainer.edit_comment(number, &thanks, &format!("{word}\n\nThank you {} times.", edits.get())).await.unwrap();
+            town.comments(number).await.into_iter().find(|comment| comment.id == thanks && comment.edited)
+        })
+        .await;
+        let document = review().ended(3).json();
+        assert_eq!(seats(&document), ["one withheld", "rules ok"]);
+        assert!(document.to_string().contains("say it in a new comment"), "{document:#}");
+    }
+    maintainer.comment(number, &word).await.unwrap();
     assert_eq!(seats(&review().ended(0).json()), ["one ok"]);
     // GitLab keeps no status for a commit that is in no branch of the project.
     assert!(matches!(town.status(&head).await, Some(CheckState::Success) | None));

@@ -613,6 +613,7 @@ fn an_answer_is_proved_before_its_thread_is_closed() {
         created_at: String::new(),
         url: String::new(),
         review: None,
+        edited: false,
     };
     let mark = |comment: &ThreadComment| {
         let (item, last_word) = (a.id.0.clone(), comment.body.strip_prefix("answers ")?.to_owned());

@@ -33,6 +33,7 @@ impl Desk {
             created_at: rfc3339(said.at),
             updated_at: rfc3339(said.edited_at.unwrap_or(said.at)),
             url: address_of(number, said.id),
+            edited: false,
         };
         self.comments.iter().map(comment).collect()
     }
@@ -137,6 +138,8 @@ impl ThreadNote {
             body: said.body.clone(),
             created_at: rfc3339(said.at),
             url: address_of(number, said.id),
+            // Only who said it can.
+            edited: false,
             review: (said.id == self.said.first().map_or(0, |first| first.id)).then(|| self.review.to_string()),
         };
         Thread {

@@ -14,12 +14,14 @@ use crate::workspace::{self, Person, Setup};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tribunal_agent::rules::compile::RuleSet;
+use tribunal_core::combine::dismissal::{allowing, words};
 use tribunal_core::findings::role::{Role, When};
 use tribunal_core::ids::{AgentName, Sha};
 use tribunal_core::merge::facts::HeadMaker;
 use tribunal_core::plan::spec::{linked_issue, spec_in};
 use tribunal_core::policy::agents::Means;
 use tribunal_core::policy::config::{Config, Policy};
+use tribunal_core::policy::identity::Bots;
 use tribunal_core::policy::panel::Player;
 use tribunal_core::policy::trust::{Author, Standing};
 use tribunal_core::procedure::review::brought::{Brought, ReceiptMismatch, check_receipt, not_asked};
@@ -27,8 +29,7 @@ use tribunal_core::procedure::review::pull::{LinkedIssue, PullRun};
 use tribunal_core::procedure::review::{Input, Phase, Request, State, Target};
 use tribunal_core::prompt::language::{has_prose, language_of};
 use tribunal_core::publish::reconcile::Write;
-use tribunal_core::pull::command::{Command, commands};
-use tribunal_core::pull::facts::{AccountKind, Issue, Permission, Pull, PullState};
+use tribunal_core::pull::facts::{Issue, Permission, Pull, PullState};
 use tribunal_core::pull::place::{Asked, ForgeKind};
 use tribunal_core::report::document::Document;
 use tribunal_core::report::publication::{PublicationEnd, PullSubject};
@@ -308,7 +309,7 @@ pub(in crate::commands) async fn withheld(
     };
     let has_contributed = !permission.may_write() && connected.forge.has_contributed(&pull.author).await?;
     let standing = Standing::of(permission, has_contributed);
-    let allowed = standing != Standing::Maintainer && is_allowed(connected, pull).await?;
+    let allowed = standing != Standing::Maintainer && is_allowed(connected, pull, &policy.bots).await?;
     let author = Author { standing, is_fork: pull.is_fork, allowed, head: pull.head.sha.as_str() };
     let is_confined = !tribunal_agent::sandbox::strength().is_none();
     let withheld =
@@ -317,14 +318,10 @@ pub(in crate::commands) async fn withheld(
 }
 
 /// Has a person with write access, who is not its author, let the agents look at exactly this head?
-async fn is_allowed(connected: &Connected, pull: &Pull) -> Result<bool, Situation> {
-    for comment in connected.forge.comments(pull.number).await? {
-        let names_head = |command: &Command| matches!(command, Command::Allow { sha } if *sha == pull.head.sha);
-        if commands(&comment.body).iter().any(names_head)
-            && !comment.author.is(&pull.author)
-            && comment.author.kind != AccountKind::Bot
-            && on_forge(connected).right_of(&comment.author).await?.may_write()
-        {
+async fn is_allowed(connected: &Connected, pull: &Pull, bots: &Bots) -> Result<bool, Situation> {
+    let (comments, me) = (connected.forge.comments(pull.number).await?, connected.forge.identity().await?);
+    for person in allowing(&words(&comments, &[], &me, bots), &pull.head.sha, &pull.author) {
+        if on_forge(connected).right_of(person).await?.may_write() {
             return Ok(true);
         }
     }

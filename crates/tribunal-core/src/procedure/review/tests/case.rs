@@ -531,6 +531,7 @@ impl Case {
             created_at: String::new(),
             url: String::new(),
             review: None,
+            edited: false,
         };
         let answers: Vec<(String, ThreadComment)> = own(&self.threads, &me, CASE, &key)
             .iter()
