@@ -24,6 +24,7 @@ pub mod snapshot;
 mod stream;
 mod untracked;
 mod view;
+pub mod work_file;
 pub mod work_tree;
 pub mod write;
 

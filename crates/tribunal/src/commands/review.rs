@@ -27,6 +27,7 @@ use tribunal_engine::host::embedded::{Host, stored};
 use tribunal_forge::git::Repository;
 use tribunal_store::Ledger;
 
+use tribunal_forge::git::work_file::{MAX_TEXT_BYTES, read_named_file, top_around};
 pub async fn run(args: &ReviewArgs, quiet: bool) -> Result<u8, Situation> {
     let repository = workspace::discover_optional()?.map(Arc::new);
     match &args.resume {
@@ -288,8 +289,11 @@ fn spec_text(given: &str) -> Result<String, Situation> {
 fn path_or_text(given: &str) -> Result<String, Situation> {
     let path = std::path::Path::new(given);
     if !given.contains('\n') && path.is_file() {
-        return std::fs::read_to_string(path)
-            .map_err(|error| Situation::new("bad-context", exit::USAGE, format!("{given} cannot be read: {error}")));
+        let unreadable = |problem: String| Situation::new("bad-context", exit::USAGE, problem);
+        // What it says goes to reviewers, so it must not be another file than the person sees.
+        let top = std::env::current_dir().ok().and_then(|here| top_around(&here));
+        let bytes = read_named_file(top.as_deref(), path, MAX_TEXT_BYTES).map_err(|error| unreadable(error.to_string()))?;
+        return String::from_utf8(bytes).map_err(|_| unreadable(format!("{given} is no text in UTF-8")));
     }
     let looks_like_a_path = !given.contains(char::is_whitespace) && (given.contains('/') || path.extension().is_some());
     if looks_like_a_path {

@@ -6,11 +6,12 @@ use super::Person;
 use super::trust::{Scope, is_content_trusted, is_value_trusted, trusts_base};
 use crate::situation::{Situation, exit};
 use std::collections::BTreeMap;
-use std::fs;
+use std::path::Path;
 use tribunal_core::ids::Sha;
 use tribunal_core::policy::admission::{Admitted, Remedy, RepositoryLayer, TrustItem};
 use tribunal_core::pull::place::Place;
 use tribunal_forge::git::Repository;
+use tribunal_forge::git::work_file::{MAX_TEXT_BYTES, WorkFileError, list_work_folder, read_work_file};
 
 const CONFIGS: [&str; 2] = [".tribunal.toml", ".github/tribunal.toml"];
 const FOLDERS: [(&str, &str); 2] = [(".tribunal/reviewers", ".md"), (".tribunal/rules", ".yml")];
@@ -177,17 +178,16 @@ pub fn at_commit(repository: &Repository, commit: &Sha) -> Files {
 pub fn in_work_tree(repository: &Repository) -> Result<Files, Situation> {
     let mut files = Files::new();
     let Some(top) = &repository.work_tree else { return Ok(files) };
-    let listed = FOLDERS.iter().flat_map(|(folder, _)| {
-        let names = fs::read_dir(top.join(folder)).into_iter().flatten().flatten();
-        names.map(move |entry| format!("{folder}/{}", entry.file_name().to_string_lossy()))
-    });
-    for path in CONFIGS.iter().map(|path| (*path).to_owned()).chain(listed).filter(|path| wanted(path)) {
-        match fs::read(top.join(&path)) {
-            Ok(bytes) => {
-                files.insert(path, String::from_utf8_lossy(&bytes).into_owned());
-            }
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-            Err(error) => return Err(Situation::new("bad-config", exit::USAGE, format!("{path} cannot be read: {error}"))),
+    // Read before anybody was asked to trust the branch that is checked out.
+    let unreadable = |error: WorkFileError| Situation::new("bad-config", exit::USAGE, error.to_string());
+    let mut paths: Vec<String> = CONFIGS.iter().map(|path| (*path).to_owned()).collect();
+    for (folder, _) in FOLDERS {
+        let names = list_work_folder(top, Path::new(folder)).map_err(unreadable)?;
+        paths.extend(names.iter().map(|name| format!("{folder}/{name}")));
+    }
+    for path in paths.into_iter().filter(|path| wanted(path)) {
+        if let Some(bytes) = read_work_file(top, Path::new(&path), MAX_TEXT_BYTES).map_err(unreadable)? {
+            files.insert(path, String::from_utf8_lossy(&bytes).into_owned());
         }
     }
     Ok(files)
