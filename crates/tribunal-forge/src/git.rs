@@ -66,6 +66,8 @@ pub enum GitError {
     Embedded { inside: PathBuf },
     #[error("this repository borrows objects from {} (objects/info/alternates)", .0.display())]
     Alternates(PathBuf),
+    #[error("{} is a link to {}, which does not belong to this repository", .link.display(), .target.display())]
+    LinkedAway { link: PathBuf, target: PathBuf },
     #[error("{} is a symbolic link, and nothing is written through links in a git directory", .0.display())]
     Link(PathBuf),
     #[error(
