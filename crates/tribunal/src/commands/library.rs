@@ -5,10 +5,12 @@ use crate::situation::{Situation, exit};
 use crate::workspace::forge::{Connected, connect_here};
 use crate::workspace::guidance::Guidance;
 use crate::workspace::{self, Person};
+use tribunal_agent::sandbox::lack_that_is_allowed;
 use std::sync::Arc;
 use tribunal_core::ids::{RepoPath, RunId};
 use tribunal_core::library::hint::Said;
 use tribunal_core::library::question::Question;
+use tribunal_core::policy::confinement::{ProgramNetwork, unconfined_notice};
 use tribunal_core::policy::config::{Config, Policy};
 use tribunal_core::policy::forge::ForgeConfig;
 use tribunal_core::policy::library::LibraryPolicy;
@@ -105,7 +107,9 @@ impl Here {
             false => (None, None),
         };
         let library = open(connected.as_ref(), Some(&repository), &ledger);
-        let notices = guidance.notices.into_iter().chain(merged.notices).collect();
+        let index = policy.qmd.as_ref().map(|_| ("library.qmd", ProgramNetwork::Anybody));
+        let unconfined = unconfined_notice(index.into_iter(), &lack_that_is_allowed);
+        let notices = guidance.notices.into_iter().chain(merged.notices).chain(unconfined).collect();
         Ok(Self { library, policy, in_force, run: super::review::run_id(), notices, without_forge, repository })
     }
 

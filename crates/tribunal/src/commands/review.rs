@@ -9,11 +9,13 @@ use crate::terminal::{out, progress, render};
 use crate::workspace::{self, ENGINE, Setup, target};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
+use tribunal_agent::sandbox::lack_that_is_allowed;
 use tribunal_core::findings::brief::TestDirection;
 use tribunal_core::findings::key::sha256_hex;
-use tribunal_core::ids::{RunId, Sha};
+use tribunal_core::ids::{AgentName, RunId, Sha};
 use tribunal_core::plan::mode::RequestedMode;
-use tribunal_core::policy::agents::{AgentConfig, Means};
+use tribunal_core::policy::config::Policy;
+use tribunal_core::policy::confinement::{ProgramNetwork, unconfined_notice};
 use tribunal_core::policy::context::parse_context;
 use tribunal_core::policy::layers::{Layer, read_layer};
 use tribunal_core::policy::panel::Player;
@@ -260,14 +262,18 @@ fn before_the_change(request: &Request, repository: Option<&Repository>) -> Opti
     }
 }
 
-/// Said loudly where a program would run with nothing around it.
+/// Said loudly where a program of the panel would run with nothing around it.
 fn unconfined(setup: &Setup) -> Option<String> {
-    let players = setup.policy.panel.values().flatten().flat_map(Player::agents);
-    let mut kinds = players.filter_map(|agent| setup.policy.agents.get(agent)).map(AgentConfig::means);
-    let strength = tribunal_agent::sandbox::strength();
-    let runs_programs = kinds.any(|means| matches!(means, Means::Cli(..) | Means::Command | Means::Sarif));
-    (strength.is_none() && runs_programs && tribunal_agent::sandbox::may_run_unconfined())
-        .then(|| format!("⚠️ Agents and linters run unconfined, as TRIBUNAL_UNCONFINED says: {}.", strength.words()))
+    let library = setup.merged.config.library.qmd.as_ref().map(|_| ("library.qmd", ProgramNetwork::Anybody));
+    unconfined_notice(programs(&setup.policy, &[]).chain(library), &lack_that_is_allowed)
+}
+
+/// The programs of the panel, of the second opinion and of agents `besides`, by the agents' names.
+pub(super) fn programs<'a>(policy: &'a Policy, besides: &'a [&'a AgentName]) -> impl Iterator<Item = (&'a str, ProgramNetwork)> {
+    let players = policy.panel.values().flatten().flat_map(Player::agents);
+    let verifier = policy.verify.iter().map(|verify| &verify.agent);
+    let all = players.chain(verifier).chain(besides.iter().copied());
+    all.filter_map(|name| Some((name.as_str(), policy.agents.get(name)?.program_network()?)))
 }
 
 /// A spec without a word would call the auditor and hold the change against nothing (PR-51, PR-104).
