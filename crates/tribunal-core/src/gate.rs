@@ -10,7 +10,7 @@ use crate::feedback::reviewer::voice;
 use crate::ids::Sha;
 use crate::policy::identity::Bots;
 use crate::procedure::Millis;
-use crate::pull::facts::{Account, AccountKind};
+use crate::pull::facts::Account;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -206,7 +206,7 @@ pub struct NoSuchAnswer {
 /// Whose answer on a pull request may count, if they may write there: a person, and neither us nor the author of the change. Nobody
 /// answers for his own change, and no machine answers for a person (design rule 11).
 pub fn may_answer(account: &Account, me: &Account, author: &Account, bots: &Bots) -> bool {
-    let is_person = account.kind != AccountKind::Bot && voice(account, me, bots) == Voice::Person;
+    let is_person = !account.kind.is_machine() && voice(account, me, bots) == Voice::Person;
     is_person && !account.is(me) && !account.is(author)
 }
 

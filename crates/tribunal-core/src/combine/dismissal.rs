@@ -4,7 +4,7 @@
 use super::finding::Finding;
 use crate::ids::{FindingId, FindingKey};
 use crate::pull::command::{Command, commands};
-use crate::pull::facts::{Account, AccountKind, Permission};
+use crate::pull::facts::{Account, Permission};
 use crate::pull::place::ForgeKind;
 use crate::pull::talk::{Comment, Thread};
 use schemars::JsonSchema;
@@ -68,7 +68,7 @@ pub fn weigh(
     // Whoever can write to a repository of their own machine decides alone.
     let accepted = kind == ForgeKind::Local || !word.author.is(author_of_change);
     let dismissed = Dismissed { by: word.author.login.clone(), reason: reason.clone(), accepted };
-    let is_persons = word.author.kind != AccountKind::Bot;
+    let is_persons = !word.author.kind.is_machine();
     (is_known && is_persons && right.may_write()).then_some(Dismissal { id: *id, dismissed, finding: None })
 }
 
@@ -85,6 +85,7 @@ pub fn objection(word: &Word<'_>, right: Permission) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pull::facts::AccountKind;
 
     fn account(login: &str) -> Account {
         Account { id: login.into(), login: login.into(), kind: AccountKind::Person }

@@ -29,7 +29,7 @@ use tribunal_core::procedure::review::{Input, Phase, Request, State, Target};
 use tribunal_core::prompt::language::{has_prose, language_of};
 use tribunal_core::publish::reconcile::Write;
 use tribunal_core::pull::command::{Command, commands};
-use tribunal_core::pull::facts::{AccountKind, Issue, Permission, Pull, PullState};
+use tribunal_core::pull::facts::{Issue, Permission, Pull, PullState};
 use tribunal_core::pull::place::{Asked, ForgeKind};
 use tribunal_core::report::document::Document;
 use tribunal_core::report::publication::{PublicationEnd, PullSubject};
@@ -335,7 +335,7 @@ async fn is_allowed(connected: &Connected, pull: &Pull) -> Result<bool, Situatio
         let names_head = |command: &Command| matches!(command, Command::Allow { sha } if *sha == pull.head.sha);
         if commands(&comment.body).iter().any(names_head)
             && !comment.author.is(&pull.author)
-            && comment.author.kind != AccountKind::Bot
+            && !comment.author.kind.is_machine()
             && on_forge(connected).right_of(&comment.author).await?.may_write()
         {
             return Ok(true);
