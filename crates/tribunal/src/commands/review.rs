@@ -27,9 +27,9 @@ use tribunal_engine::effects::ask::{Agents, Recording};
 use tribunal_engine::host::Work as _;
 use tribunal_engine::host::embedded::{Host, stored};
 use tribunal_forge::git::Repository;
+use tribunal_forge::git::work_file::{MAX_TEXT_BYTES, read_named_file, top_around};
 use tribunal_store::Ledger;
 
-use tribunal_forge::git::work_file::{MAX_TEXT_BYTES, read_named_file, top_around};
 pub async fn run(args: &ReviewArgs, quiet: bool) -> Result<u8, Situation> {
     let repository = workspace::discover_optional()?.map(Arc::new);
     match &args.resume {
@@ -61,7 +61,7 @@ async fn begin(args: &ReviewArgs, repository: Option<Arc<Repository>>, quiet: bo
         // Snapshots go into it before the ledger is opened.
         workspace::make_own_folder(&repository.tribunal_dir())?;
     }
-    let mut setup = workspace::set_up(repository.as_deref(), flag_layer(args)?)?;
+    let mut setup = workspace::set_up_against(repository.as_deref(), args.base.as_deref(), flag_layer(args)?)?;
     if let Some(agent) = &args.agent {
         setup.play_all(agent)?;
     }
