@@ -6,7 +6,7 @@
 
 use crate::AgentFailure;
 use crate::cli::found::on_path;
-use crate::process::{Clocks, Invocation, Printed, run};
+use crate::process::{Clocks, Invocation, Printed, run, written_file};
 use crate::sandbox::{Limits, Network, Reads};
 use crate::scratch::Scratch;
 use std::collections::{BTreeMap, BTreeSet};
@@ -224,8 +224,8 @@ impl Run<'_> {
             }
             Stream::Stderr => printed.stderr.clone().into_bytes(),
             // One that found nothing may write nothing, where lines are counted.
-            Stream::File if profile.output.format == Format::Lines && !written.exists() => Vec::new(),
-            Stream::File => std::fs::read(written).map_err(|error| failed(format!("it wrote no results: {error}")))?,
+            Stream::File if profile.output.format == Format::Lines && written.symlink_metadata().is_err() => Vec::new(),
+            Stream::File => written_file(written).map_err(|error| failed(format!("it wrote no results: {error}")))?,
         };
         let results = match profile.output.format {
             Format::Sarif => of_sarif(profile, &bytes)?,

@@ -129,6 +129,20 @@ impl From<Stopped> for AgentFailure {
     }
 }
 
+/// A file that a program was told to write. A link, what is not regular and what is too large was not written by it.
+pub fn written_file(path: &Path) -> std::io::Result<Vec<u8>> {
+    let about = path.symlink_metadata()?;
+    if !about.is_file() {
+        return Err(std::io::Error::other("it is no regular file"));
+    }
+    let mut bytes = Vec::new();
+    let length = std::fs::File::open(path)?.take(MAX_OUTPUT as u64 + 1).read_to_end(&mut bytes)?;
+    if length > MAX_OUTPUT {
+        return Err(std::io::Error::other(format!("it has more than {} MiB", MAX_OUTPUT as u64 / MEBIBYTE)));
+    }
+    Ok(bytes)
+}
+
 /// Passed on unless the config names more.
 const ENVIRONMENT: [&str; 6] = ["PATH", "LANG", "LC_ALL", "TZ", "SYSTEMROOT", "SSL_CERT_FILE"];
 /// In the environment of all that a run starts: what has left every other trace is known by it.

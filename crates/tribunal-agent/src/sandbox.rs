@@ -18,6 +18,7 @@
 //! family.
 
 use std::path::PathBuf;
+use tribunal_core::policy::confinement::ProgramNetwork;
 
 #[cfg(target_os = "linux")]
 pub(crate) mod bubblewrap;
@@ -41,7 +42,7 @@ pub(crate) mod view;
 
 pub use plan::{Facts, NotConfined};
 pub use reads::Reads;
-pub use strength::{Strength, describe, strength};
+pub use strength::{Strength, describe, lack, lack_that_is_allowed, strength};
 
 /// Whom a child may talk to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,6 +51,17 @@ pub enum Network {
     None,
     /// One TCP port of this machine.
     Port(u16),
+}
+
+impl From<ProgramNetwork> for Network {
+    fn from(network: ProgramNetwork) -> Self {
+        match network {
+            ProgramNetwork::Nobody => Network::None,
+            ProgramNetwork::Anybody => Network::Any,
+            // Which port it is makes no difference to what it takes.
+            ProgramNetwork::OurPort => Network::Port(1),
+        }
+    }
 }
 
 impl Network {

@@ -3,6 +3,7 @@
 pub mod admission;
 pub mod agents;
 pub mod config;
+pub mod confinement;
 pub mod context;
 pub mod credentials;
 pub mod disabled_in;

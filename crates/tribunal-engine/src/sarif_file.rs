@@ -5,6 +5,7 @@
 use std::path::{Component, Path, PathBuf};
 use tribunal_core::ids::{RepoPath, Sha};
 use tribunal_forge::git::Repository;
+use tribunal_forge::git::work_file::read_regular_file;
 
 /// More than any linter has to say.
 pub const MAX_BYTES: u64 = 64 * 1024 * 1024;
@@ -19,12 +20,7 @@ pub fn read(file: &str, reviewed: Option<(&Repository, &Sha)>) -> Result<(Vec<u8
     };
     let path = top.join(file);
     check(&path, here.as_ref(), reviewed)?;
-    let problem = |error: std::io::Error| format!("{} cannot be read: {error}", path.display());
-    let length = std::fs::metadata(&path).map_err(problem)?.len();
-    if length > MAX_BYTES {
-        return Err(format!("{} has more than {} MiB", path.display(), MAX_BYTES / (1024 * 1024)));
-    }
-    Ok((std::fs::read(&path).map_err(problem)?, top))
+    Ok((read_regular_file(&path, MAX_BYTES).map_err(|error| error.to_string())?, top))
 }
 
 /// The checkout that files are named from: the one under review, or that of the current folder where our own clone is reviewed.

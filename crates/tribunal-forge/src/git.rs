@@ -25,6 +25,7 @@ pub mod snapshot;
 mod stream;
 mod untracked;
 mod view;
+pub mod work_file;
 pub mod work_tree;
 pub mod write;
 
@@ -66,6 +67,8 @@ pub enum GitError {
     Embedded { inside: PathBuf },
     #[error("this repository borrows objects from {} (objects/info/alternates)", .0.display())]
     Alternates(PathBuf),
+    #[error("{} is a link to {}, which does not belong to this repository", .link.display(), .target.display())]
+    LinkedAway { link: PathBuf, target: PathBuf },
     #[error("{} is a symbolic link, and nothing is written through links in a git directory", .0.display())]
     Link(PathBuf),
     #[error(

@@ -46,9 +46,9 @@ pub struct Local {
     rehearses: bool,
 }
 
-/// The account behind a name in commits.
+/// The account behind a name in commits, which everybody chooses for themselves.
 pub fn account(signature: &Signature) -> Account {
-    let kind = if signature.name.ends_with("[bot]") { AccountKind::Bot } else { AccountKind::Person };
+    let kind = if signature.name.ends_with("[bot]") { AccountKind::ServiceAccount } else { AccountKind::Person };
     Account { id: signature.email.to_lowercase(), login: signature.name.clone(), kind }
 }
 

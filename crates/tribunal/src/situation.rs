@@ -101,6 +101,9 @@ impl From<GitError> for Situation {
             GitError::Alternates(ref path) => Situation::new("borrowed-objects", exit::USAGE, text)
                 .help(format!("if that is yours, allow it: git config --global --add tribunal.alternates {}", path.display()))
                 .help("or copy the objects: git repack -a -d && rm .git/objects/info/alternates"),
+            GitError::LinkedAway { ref target, .. } => Situation::new("borrowed-objects", exit::USAGE, text)
+                .help(format!("if that is yours, allow it: git config --global --add tribunal.alternates {}", target.display()))
+                .help("or use a repository of its own: git clone, or git worktree add"),
             GitError::Link(ref path) => Situation::new("linked-folder", exit::USAGE, text)
                 .help(format!("look where it leads; if it is not yours, remove it: rm {}", path.display())),
             GitError::Partial { .. } => Situation::new("partial-clone", exit::USAGE, text)
@@ -272,7 +275,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("embedded-repository", "A bare repository among the files of another one. It is content, and is not opened."),
     (
         "borrowed-objects",
-        "The repository uses the objects of another one (objects/info/alternates), which the person has not allowed.",
+        "The repository uses the objects or refs of another one (objects/info/alternates, or a link in its git directory), which the person has not allowed.",
     ),
     ("linked-folder", "A symbolic link in the git directory where Tribunal would write. It does not write through links."),
     ("partial-clone", "Files that a review needs are still on the server, because this is a partial clone."),

@@ -133,8 +133,12 @@ pub fn discover() -> Result<Repository, Situation> {
 /// Where a repository's own configuration, roles and rules are read from: where this branch left the default branch. Never a
 /// commit of the branch itself, whatever it is compared with: its author could have written it.
 pub fn guidance_base(repository: &Repository) -> Option<Sha> {
-    let (_, tip) = repository.default_tip().ok()?;
-    Some(repository.where_head_left(&tip).unwrap_or(tip))
+    let tip = repository.default_tip().ok()?.commit;
+    // Where the base is trusted to name programs it is read as it is now: whoever writes a branch chooses where it leaves, and must not
+    // bring back what the base has taken out since.
+    let is_read_at_its_tip = trust::trusts_base().unwrap_or(false);
+    let left = if is_read_at_its_tip { None } else { repository.where_head_left(&tip) };
+    Some(left.unwrap_or(tip))
 }
 
 /// The repository if there is one; outside of one only a bare diff can be reviewed.
@@ -156,11 +160,19 @@ pub fn ledger_folder(repository: Option<&Repository>) -> PathBuf {
 
 /// Reads configuration, roles and rules; `flags` is the last layer.
 pub fn set_up(repository: Option<&Repository>, flags: Option<Layer>) -> Result<Setup, Situation> {
-    let guidance = match repository {
-        Some(repository) => Guidance::in_force(repository, guidance_base(repository).as_ref(), &Person::here())?,
-        None => Guidance::default(),
-    };
-    set_up_with(guidance, flags)
+    set_up_against(repository, None, flags)
+}
+
+/// The same where the person named a base.
+pub fn set_up_against(repository: Option<&Repository>, base: Option<&str>, flags: Option<Layer>) -> Result<Setup, Situation> {
+    set_up_with(guidance_in_force(repository, base)?, flags)
+}
+
+/// What counts in this checkout; `base` is the one that the person named for this command.
+pub fn guidance_in_force(repository: Option<&Repository>, base: Option<&str>) -> Result<Guidance, Situation> {
+    let Some(repository) = repository else { return Ok(Guidance::default()) };
+    let usual = personal_config()?.review.base;
+    Guidance::in_force(repository, guidance_base(repository).as_ref(), base.or(usual.as_deref()), &Person::here())
 }
 
 /// The person's own layers: their file, and the environment.
@@ -228,10 +240,7 @@ pub fn set_up_with(guidance: Guidance, flags: Option<Layer>) -> Result<Setup, Si
 
 /// The rules of a run that is resumed: those it began with, or none at all.
 pub fn rules_of(repository: Option<&Repository>, request: &Request) -> Result<RuleSet, Situation> {
-    let guidance = match repository {
-        Some(repository) => Guidance::in_force(repository, guidance_base(repository).as_ref(), &Person::here())?,
-        None => Guidance::default(),
-    };
+    let guidance = guidance_in_force(repository, None)?;
     rules_with(&guidance, request)
 }
 

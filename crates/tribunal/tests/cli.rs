@@ -22,6 +22,7 @@ mod cli {
     mod kill_moments;
     mod ledger;
     mod library;
+    mod linked_files;
     mod linters;
     mod models;
     mod outgoing;

@@ -71,13 +71,7 @@ impl<'a> Ending<'a> {
 
     /// A file that the CLI was told to write. What is not regular or too large was not written by it.
     pub fn file(&self, name: &str) -> Option<String> {
-        let path = self.home.file(name);
-        let about = path.symlink_metadata().ok()?;
-        let limit = crate::process::MAX_OUTPUT as u64;
-        if !about.is_file() || about.len() > limit {
-            return None;
-        }
-        std::fs::read_to_string(path).ok()
+        String::from_utf8(crate::process::written_file(&self.home.file(name)).ok()?).ok()
     }
 }
 

@@ -98,3 +98,30 @@ fn a_missing_linter_is_named() {
     assert!(failure.starts_with("not-run: `no-such-linter-anywhere` is not installed here"), "{failure}");
     assert!(linter.look(&[(&"a.md".into(), "")], &Hostile).unwrap().files.is_empty());
 }
+
+/// What a linter was told to write is read by us, outside of its sandbox: a link there would have us read what it may not, or never end.
+#[cfg(unix)]
+#[test]
+fn a_linter_s_output_is_a_file_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let private = folder.path().join("private");
+    std::fs::write(&private, "a.py:1:heron-words\n").unwrap();
+    let to_file = |script: &str| {
+        let text = format!(
+            "about = 'x'\nprogram = 'sh'\ninstall = 'x'\nrole = 'staff-engineer'\nfiles = ['*.py']\n\
+             args = ['-c', \'\'\'{script}\'\'\', '{{output}}']\n\
+             [output]\nformat = 'lines'\nstream = 'file'\npattern = '^(?<file>[^:]+):(?<line>\\d+):(?<message>.+)$'\n\
+             [sample]\npath = 'a.py'\ntext = ''\nrule = 'x'\n"
+        );
+        let (profile, path) = (Profile::parse(&text).unwrap(), RepoPath::from("a.py"));
+        let config = LinterConfig { program: Some("sh".into()), ..LinterConfig::of("x") };
+        let found = ProfiledLinter { config: &config, profile: &profile }.look(&[(&path, "")], &Hostile)?;
+        Ok::<_, AgentFailure>(found.results.into_iter().map(|result| result.message).collect::<Vec<_>>())
+    };
+    assert_eq!(to_file("echo a.py:1:own > \"$0\"").unwrap(), ["own"]);
+    assert!(to_file("exit 0").unwrap().is_empty());
+    for target in [private.to_str().unwrap(), "/dev/zero", "/proc/self/environ", "nowhere"] {
+        let failure = to_file(&format!("ln -s {target} \"$0\"")).unwrap_err().to_string();
+        assert!(failure.contains("no regular file"), "{target}: {failure}");
+    }
+}

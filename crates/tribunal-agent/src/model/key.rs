@@ -43,11 +43,13 @@ impl std::fmt::Display for Secret {
     }
 }
 
-/// The key, or none for a server of one's own that was given none. May run a program and wait for it: not for an async thread.
+/// The key, or none for a server of one's own that was given none. A program that prints it is not shown variables that `is_hidden`. May
+/// run a program and wait for it: not for an async thread.
 pub fn resolve(
     source: Option<&KeySource>,
     wire: Wire,
     base_url: Option<&str>,
+    is_hidden: &dyn Fn(&str) -> bool,
     env: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Option<Secret>, String> {
     match source {
@@ -57,6 +59,12 @@ pub fn resolve(
             base_url.unwrap_or_else(|| wire.base_url())
         )),
         None => variable(wire.key_variable(), env).map(Some),
+        Some(KeySource::Command(command)) => {
+            let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+            let without: Vec<String> = names.filter(|name| is_hidden(name)).collect();
+            let without: Vec<&str> = without.iter().map(String::as_str).collect();
+            printed(command, "", &without, env).and_then(|text| whole(command, &text)).map(Some)
+        }
         Some(source) => read(source, env).map(Some),
     }
 }
@@ -120,8 +128,8 @@ fn keyring(name: &str, system: &str) -> Result<Vec<String>, String> {
     Ok(words.iter().map(|word| (*word).to_owned()).collect())
 }
 
-/// Runs with the person's whole environment, as credential helpers do: agents, sockets and sessions of password managers are
-/// found through it. Not in the current folder, though: interpreters load modules from there, and that is the change's own tree.
+/// Runs with the person's whole environment, as credential helpers do, but for the variables `without`: agents, sockets and sessions of
+/// password managers are found through it. Not in the current folder, though: interpreters load modules from there, and that is the change's own tree.
 fn printed(command: &[String], input: &str, without: &[&str], env: &dyn Fn(&str) -> Option<String>) -> Result<String, String> {
     let (program, args) = command.split_first().ok_or("its command is empty")?;
     let home = env("HOME").map(std::path::PathBuf::from).filter(|home| home.is_dir());
@@ -172,7 +180,7 @@ mod tests {
             _ => None,
         };
         let base_url = has_own_base_url.then_some("http://127.0.0.1:1/v1");
-        let key = resolve(source.as_ref(), Wire::Anthropic, base_url, &env)?;
+        let key = resolve(source.as_ref(), Wire::Anthropic, base_url, &|_| false, &env)?;
         Ok(key.map(|key| key.expose().to_owned()))
     }
 
@@ -190,8 +198,9 @@ mod tests {
     #[test]
     fn a_key_is_not_sent_in_the_clear() {
         let source = KeySource::Env("ANTHROPIC_API_KEY".into());
-        let ask =
-            |url: &str| resolve(Some(&source), Wire::Anthropic, Some(url), &|_| Some("sk-one".into())).map(|key| key.is_some());
+        let ask = |url: &str| {
+            resolve(Some(&source), Wire::Anthropic, Some(url), &|_| false, &|_| Some("sk-one".into())).map(|key| key.is_some())
+        };
         for exposed in ["http://models.example.org/v1", "http://127.0.0.1.example.org/", "HTTP://api.anthropic.com/"] {
             assert!(ask(exposed).unwrap_err().contains("https"), "{exposed}");
         }
@@ -199,7 +208,7 @@ mod tests {
             assert_eq!(ask(fine), Ok(true), "{fine}");
         }
         assert_eq!(
-            resolve(None, Wire::Anthropic, Some("http://models.example.org"), &|_| None).map(|key| key.is_some()),
+            resolve(None, Wire::Anthropic, Some("http://models.example.org"), &|_| false, &|_| None).map(|key| key.is_some()),
             Ok(false)
         );
     }
@@ -220,6 +229,18 @@ mod tests {
         assert!(ask(command("true"), true).unwrap_err().contains("printed nothing"));
         let missing = ask(Some(KeySource::Command(vec!["/nowhere/at/all".into()])), true).unwrap_err();
         assert!(missing.contains("cannot be started"), "{missing}");
+    }
+
+    /// Found by its name in our environment, so that it is gone from the program's.
+    #[cfg(unix)]
+    #[test]
+    fn a_program_is_not_shown_what_is_hidden() {
+        let source = command("printenv PATH >/dev/null && echo seen || echo hidden").unwrap();
+        let ask = |is_hidden: &dyn Fn(&str) -> bool| {
+            resolve(Some(&source), Wire::Anthropic, None, is_hidden, &|_| None).unwrap().unwrap().expose().to_owned()
+        };
+        assert_eq!(ask(&|_| false), "seen");
+        assert_eq!(ask(&|name| name == "PATH"), "hidden");
     }
 
     /// Interpreters load code from the folder they are started in.

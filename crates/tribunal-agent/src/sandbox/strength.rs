@@ -3,6 +3,7 @@
 use super::Network;
 use super::plan::{Facts, Walls, plan};
 use std::sync::OnceLock;
+use tribunal_core::policy::confinement::ProgramNetwork;
 
 /// What holds programs on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +32,21 @@ impl Strength {
 pub fn strength() -> &'static Strength {
     static FOUND: OnceLock<Strength> = OnceLock::new();
     FOUND.get_or_init(|| strength_of(Facts::measured()))
+}
+
+/// What this machine lacks to confine a program that needs this much of a network; nothing if it can.
+pub fn lack(network: ProgramNetwork) -> Option<&'static str> {
+    lack_of(Facts::measured(), network)
+}
+
+/// The same of a machine that can do this much.
+pub fn lack_of(facts: &Facts, network: ProgramNetwork) -> Option<&'static str> {
+    plan(network.into(), facts).err().map(|lack| lack.lack)
+}
+
+/// What this machine lacks to confine a program that is started all the same, because the person lets it.
+pub fn lack_that_is_allowed(network: ProgramNetwork) -> Option<&'static str> {
+    lack(network).filter(|_| super::may_run_unconfined())
 }
 
 /// Of a machine that can do this much.
@@ -119,5 +135,19 @@ mod tests {
         );
         assert!(strength_of(&facts(None, false)).is_none());
         assert!(strength_of(&Facts { seccomp: false, ..facts(Some(7), true) }).is_none());
+    }
+
+    /// A machine with an old Landlock alone confines linters, and no CLI: asked as a whole it would seem to confine both.
+    #[test]
+    fn a_partial_machine_lacks_what_it_takes_for_a_cli() {
+        let facts = |landlock| Facts { landlock, seccomp: true, namespaces: false, bubblewrap: false };
+        let bubblewrap = Facts { bubblewrap: true, ..facts(None) };
+        for partial in [facts(Some(3)), bubblewrap] {
+            assert!(!strength_of(&partial).is_none());
+            assert!(lack_of(&partial, ProgramNetwork::OurPort).is_some_and(|lack| lack.contains("one port only")));
+            assert_eq!(lack_of(&partial, ProgramNetwork::Nobody), None);
+        }
+        assert_eq!(lack_of(&facts(Some(4)), ProgramNetwork::OurPort), None);
+        assert!(lack_of(&facts(None), ProgramNetwork::Nobody).is_some());
     }
 }

@@ -191,7 +191,8 @@ pub fn named(name: &str) -> Option<&'static Reviewer> {
     REVIEWERS.iter().find(|reviewer| reviewer.name == name)
 }
 
-/// The reviewer behind an account that its forge calls a bot.
+/// The reviewer behind an App of its forge. The registry is of Apps on GitHub, which alone has any: elsewhere a machine's login is its
+/// maker's choice, and such an account is registered by its id in the configuration.
 pub fn known(account: &Account) -> Option<&'static Reviewer> {
     let login = bare_login(&account.login);
     let is_bot = account.kind == AccountKind::Bot;
@@ -203,8 +204,8 @@ fn configured<'a>(account: &Account, bots: &'a Bots) -> Option<&'a BotAccount> {
     bots.iter().find(|(name, _)| bare_login(name) == login).map(|(_, bot)| bot)
 }
 
-/// The name of a registered bot: one of the registry that its forge calls a bot, or one of the configuration, with the id that is
-/// written there or, without one, called a bot by its forge. An account that only has the name is not registered.
+/// The name of a registered bot: an App of the registry, or one of the configuration, with the id that is written there or, without one,
+/// an App of its forge. An account that only has the name is not registered, whoever made it.
 pub fn registered(account: &Account, bots: &Bots) -> Option<String> {
     match configured(account, bots) {
         Some(BotAccount { name, id: Some(id) }) => (*id == account.id).then(|| name.clone()),
@@ -222,7 +223,7 @@ pub fn voice(account: &Account, me: &Account, extra: &Bots) -> Voice {
         (true, _, _) => Voice::Person,
         (false, Some(name), _) => Voice::Known(name),
         (false, None, Some(reviewer)) => Voice::Known(reviewer.name.to_owned()),
-        (false, None, None) if account.kind == AccountKind::Bot => Voice::Bot,
+        (false, None, None) if account.kind.is_machine() => Voice::Bot,
         (false, None, None) => Voice::Person,
     }
 }
@@ -230,7 +231,7 @@ pub fn voice(account: &Account, me: &Account, extra: &Bots) -> Voice {
 /// Is this a person, whose word can decide something (design rule 11)? Neither us, nor what its forge calls a bot, nor an account that
 /// is registered as one.
 pub fn is_person(account: &Account, me: &Account, extra: &Bots) -> bool {
-    !account.is(me) && account.kind != AccountKind::Bot && voice(account, me, extra) == Voice::Person
+    !account.is(me) && !account.kind.is_machine() && voice(account, me, extra) == Voice::Person
 }
 
 /// Whose words are read. The default is what the registry and the panel say. Whoever is read, only those with the right are acted on.

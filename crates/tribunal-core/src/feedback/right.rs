@@ -108,6 +108,7 @@ mod tests {
     use super::super::samples::{bot, person};
     use super::*;
     use crate::policy::identity::BotAccount;
+    use crate::pull::facts::AccountKind;
 
     fn right(account: &Account, bots: &Bots, told: Option<Told<Permission>>) -> Right {
         let mut permissions = Permissions::default();
@@ -143,6 +144,11 @@ mod tests {
         let none = Some(Told::Is(Permission::Read));
         assert!(right(&bot("coderabbitai[bot]"), &Bots::new(), none.clone()).is_granted());
         assert!(!right(&person("coderabbitai"), &Bots::new(), none.clone()).is_granted());
+        // GitLab calls a service account a bot, and whoever makes one chooses its name.
+        let service = |login: &str| Account { kind: AccountKind::ServiceAccount, ..bot(login) };
+        for login in ["coderabbitai", "coderabbitai[bot]", "chatgpt-codex-connector"] {
+            assert!(!right(&service(login), &Bots::new(), none.clone()).is_granted(), "{login}");
+        }
         assert!(!right(&bot("unheard-of[bot]"), &Bots::new(), none.clone()).is_granted());
         let named = Bots::from([("lint".to_owned(), BotAccount::named("lintbot"))]);
         assert!(!right(&person("lint"), &named, none.clone()).is_granted(), "a person with the bot's login");

@@ -4,7 +4,7 @@
 use crate::feedback::gather::{Part, Said};
 use crate::feedback::item::Voice;
 use crate::feedback::reviewer::voice;
-use crate::pull::facts::{Account, AccountKind};
+use crate::pull::facts::Account;
 use crate::pull::talk::{Review, ReviewState, Thread};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -106,7 +106,7 @@ impl Voices {
 /// Not a machine's, and not posted by us. A word of our own account without our mark is a person's, who uses it too (CF-33), unless
 /// the forge calls the account a bot.
 fn is_persons(said: &Said<'_>, author: &Account, body: &str) -> bool {
-    let person = voice(author, said.me, said.extra) == Voice::Person && author.kind != AccountKind::Bot;
+    let person = voice(author, said.me, said.extra) == Voice::Person && !author.kind.is_machine();
     person && !said.is_ours(author, body)
 }
 

@@ -9,6 +9,7 @@ use super::identity::{Bots, IdentityConfig};
 use super::library::LibraryConfig;
 use super::loops::{FixConfig, LoopConfig, ValidateConfig, WaitConfig};
 use super::panel::{PanelConfig, Player, VerifyConfig};
+use super::passed_variables::key_programs_of_repository;
 use super::publish::{PublishConfig, PublishPolicy};
 use super::settle::{EscalateConfig, SettleConfig};
 use super::sweep::SweepConfig;
@@ -23,7 +24,7 @@ use crate::ids::{AgentName, RoleName};
 use crate::merge::policy::MergeConfig;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// `.tribunal.toml`
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -36,6 +37,9 @@ pub struct Config {
     /// What a repository's file names and the person has not trusted: the key, and why it does not count. Never read from a file.
     #[serde(skip)]
     pub not_trusted: BTreeMap<String, String>,
+    /// Agents that a repository's file names, and no layer above it. Never read from a file.
+    #[serde(skip)]
+    pub agents_of_repository: BTreeSet<AgentName>,
     #[serde(default)]
     pub review: ReviewConfig,
     /// What reviewers should know, for the whole repository or for some paths.
@@ -159,6 +163,10 @@ pub struct Policy {
     #[serde(default)]
     pub weights: BTreeMap<AgentName, f64>,
     pub agents: BTreeMap<AgentName, AgentConfig>,
+    /// Agents whose key is printed by a program that a repository's file names, and the variables that the configuration says hold other
+    /// secrets: such a program is not shown them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub key_programs_of_repository: BTreeMap<AgentName, Vec<String>>,
     pub disabled_rules: Vec<String>,
     /// Glob over paths → rules that say nothing there.
     #[serde(default)]
@@ -272,6 +280,7 @@ impl Policy {
             verify: config.panel.verify.clone(),
             weights: config.panel.weight.clone(),
             prices: prices(&agents, &config.prices),
+            key_programs_of_repository: key_programs_of_repository(config),
             agents,
             disabled_rules: config.rules.disable.clone().unwrap_or_default(),
             disabled_in: config.rules.disable_in.clone(),

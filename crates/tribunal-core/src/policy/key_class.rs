@@ -279,6 +279,26 @@ mod tests {
         }
     }
 
+    /// What people read is the table that counts.
+    #[test]
+    fn the_documentation_lists_every_key_that_needs_trust() {
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/configuration.md");
+        let page = std::fs::read_to_string(page).unwrap();
+        for class in [Program, Variable, Read, Key, Host, Price] {
+            assert!(class.needs_trust());
+            let first = format!("| {} |", class.noun().trim_start_matches("a "));
+            let row = page.lines().find_map(|line| line.strip_prefix(&first)).unwrap_or_else(|| panic!("no row {first}"));
+            let listed: BTreeSet<String> = row.split('`').skip(1).step_by(2).map(str::to_owned).collect();
+            let written = |key: &str| {
+                // A price is one value in several parts.
+                let key = if class == Price { key.rsplit_once('.').unwrap().0 } else { key };
+                key.replace('*', "NAME")
+            };
+            let of_class = KEY_CLASSES.iter().filter(|(_, of_key)| *of_key == class);
+            assert_eq!(listed, of_class.map(|(key, _)| written(key)).collect(), "{first}");
+        }
+    }
+
     #[test]
     fn an_unknown_key_needs_trust() {
         let path = |key: &str| key.split('.').map(str::to_owned).collect::<Vec<_>>();

@@ -6,6 +6,7 @@ use super::config::Config;
 use super::key_class::{KeyClass, class_of};
 use super::linter;
 use super::passed_variables::{check_passed_variables, refused_variable};
+use crate::ids::AgentName;
 use std::collections::BTreeMap;
 use toml::{Table, Value};
 
@@ -192,6 +193,12 @@ pub fn merge_layers(layers: &[Layer]) -> Result<Merged, LayerError> {
         problem,
         help: None,
     })?;
+    let is_of_repository = |name: &AgentName| {
+        let path = ["agents".to_owned(), name.to_string()];
+        let last = layers.iter().zip(&tables).rev().find(|(_, table)| value_at(table, &path).is_some());
+        last.is_some_and(|(layer, _)| layer.is_of_repository)
+    };
+    config.agents_of_repository = config.agents.keys().filter(|name| is_of_repository(name)).cloned().collect();
     let mut notices = Vec::new();
     for (number, layer) in layers.iter().enumerate() {
         // Whoever sets the same thing above speaks for the person.

@@ -4,6 +4,8 @@
 
 use super::agents::{AgentConfig, KeySource, Means};
 use super::config::Config;
+use crate::ids::AgentName;
+use std::collections::BTreeMap;
 
 /// Names that begin so are ours, git's, a cloud's or a session's, and hold secrets or lead to them.
 const REFUSED_PREFIXES: [(&str, &str); 12] = [
@@ -99,15 +101,26 @@ pub fn refused_variable(name: &str) -> Option<String> {
     if let Some((_, why)) = listed.or_else(|| REFUSED_NAMES.iter().find(|(refused, _)| upper == *refused)) {
         return Some((*why).to_owned());
     }
+    holds_token_or_key(&upper).map(|holds| match holds {
+        Secret::ForgeToken => "it holds a token for a forge, which no agent is given".to_owned(),
+        Secret::ModelKey => {
+            "it holds a key for a model; an agent is given its own key only, which `key = { env = \"…\" }` names".to_owned()
+        }
+    })
+}
+
+enum Secret {
+    ForgeToken,
+    ModelKey,
+}
+
+/// What a name in upper case says that its value is.
+fn holds_token_or_key(upper: &str) -> Option<Secret> {
     let parts: Vec<&str> = upper.split('_').filter(|part| !part.is_empty()).collect();
     let is_secret = parts.iter().any(|part| SECRET_WORDS.contains(part) || part.ends_with("TOKEN"));
     match parts.first() {
-        Some(first) if is_secret && FORGES.contains(first) => {
-            Some("it holds a token for a forge, which no agent is given".to_owned())
-        }
-        Some(first) if is_secret && MODELS.contains(first) => {
-            Some("it holds a key for a model; an agent is given its own key only, which `key = { env = \"…\" }` names".to_owned())
-        }
+        Some(first) if is_secret && FORGES.contains(first) => Some(Secret::ForgeToken),
+        Some(first) if is_secret && MODELS.contains(first) => Some(Secret::ModelKey),
         _ => None,
     }
 }
@@ -127,8 +140,36 @@ pub fn refused_key(name: &str, base_url: Option<&str>) -> Option<String> {
     (!is_its_own).then_some(why)
 }
 
-/// Variables that one agent would be given although they are another's key, or the forge's.
-pub fn check_passed_variables(config: &Config) -> Result<(), String> {
+/// Is it kept from a program of a repository's file that prints a key? Tokens of forges and of the CI job, what is ours, and keys of
+/// models are. The doors to the person's session and to stores of secrets stay open: through them such a program finds its key, and the
+/// person trusted it with that.
+pub fn is_hidden_from_key_programs(name: &str) -> bool {
+    let upper = name.to_ascii_uppercase();
+    let is_of_job = ["CI_REPOSITORY_URL", "SYSTEM_ACCESSTOKEN"].contains(&upper.as_str()) || upper.starts_with("ACTIONS_");
+    let is_of_tool = super::credentials::hidden_from_tools().iter().any(|hidden| upper == *hidden);
+    is_of_job || is_of_tool || upper.starts_with("TRIBUNAL_") || holds_token_or_key(&upper).is_some()
+}
+
+/// Agents whose key is printed by a program that a repository's file names, each with the variables that hold other secrets.
+pub fn key_programs_of_repository(config: &Config) -> BTreeMap<AgentName, Vec<String>> {
+    let named: Vec<String> = secret_variables(config).into_iter().map(|(name, _)| name).collect();
+    let prints = |name: &&AgentName| {
+        let key = config.agents.get(*name).and_then(key_of);
+        matches!(key, Some(KeySource::Command(_)))
+    };
+    config.agents_of_repository.iter().filter(prints).map(|name| (name.clone(), named.clone())).collect()
+}
+
+fn key_of(agent: &AgentConfig) -> Option<&KeySource> {
+    match agent.means() {
+        Means::Model(_, model) => model.key.as_ref(),
+        Means::Cli(_, cli) => cli.key.as_ref(),
+        Means::Rules | Means::Command | Means::Sarif | Means::NotTrusted => agent.own_key(),
+    }
+}
+
+/// Variables that the configuration says hold a secret, and whose.
+fn secret_variables(config: &Config) -> Vec<(String, String)> {
     let mut keys: Vec<(String, String)> = Vec::new();
     if let Some(KeySource::Env(name)) = &config.forge.token {
         keys.push((name.clone(), "the token of [forge]".to_owned()));
@@ -139,15 +180,16 @@ pub fn check_passed_variables(config: &Config) -> Result<(), String> {
         }
     }
     for (agent, of) in &config.agents {
-        let key = match of.means() {
-            Means::Model(_, model) => model.key.as_ref(),
-            Means::Cli(_, cli) => cli.key.as_ref(),
-            Means::Rules | Means::Command | Means::Sarif | Means::NotTrusted => of.own_key(),
-        };
-        if let Some(KeySource::Env(name)) = key {
+        if let Some(KeySource::Env(name)) = key_of(of) {
             keys.push((name.clone(), format!("the key of [agents.{agent}]")));
         }
     }
+    keys
+}
+
+/// Variables that one agent would be given although they are another's key, or the forge's.
+pub fn check_passed_variables(config: &Config) -> Result<(), String> {
+    let keys = secret_variables(config);
     let lists = config.agents.iter().filter_map(|(agent, of)| match of {
         AgentConfig::Command { env, .. } | AgentConfig::Sarif { env, .. } => Some((format!("[agents.{agent}] env"), env)),
         _ => None,
@@ -210,6 +252,46 @@ mod tests {
         ] {
             assert_eq!(refused_variable(fine), None, "{fine}");
         }
+    }
+
+    /// A program of a repository's file that prints a key finds it in a store of secrets, and sees no other key.
+    #[test]
+    fn key_programs_are_shown_no_other_secret() {
+        let tokens = crate::policy::credentials::hidden_from_tools();
+        let more = [
+            "ANTHROPIC_API_KEY",
+            "openai_api_key",
+            "TRIBUNAL_TOKEN",
+            "TRIBUNAL__FORGE__TOKEN",
+            "ACTIONS_RUNTIME_TOKEN",
+            "HF_TOKEN",
+        ];
+        for name in tokens.into_iter().chain(more) {
+            assert!(is_hidden_from_key_programs(name), "{name}");
+        }
+        for name in
+            ["HOME", "PATH", "SSH_AUTH_SOCK", "VAULT_TOKEN", "AWS_PROFILE", "DBUS_SESSION_BUS_ADDRESS", "CI", "GITHUB_ACTIONS"]
+        {
+            assert!(!is_hidden_from_key_programs(name), "{name}");
+        }
+    }
+
+    /// Which programs those are: the repository's own, unless the person names the same agent.
+    #[test]
+    fn a_key_program_is_a_repository_s_if_no_layer_above_names_the_agent() {
+        use crate::policy::layers::{Layer, merge_layers, read_layer};
+        let agent = |name: &str, key: &str| {
+            format!("[agents.{name}]\nkind = 'openai'\nmodel = 'x'\nbase_url = 'https://git.corp'\nkey = {key}\n")
+        };
+        let own = read_layer("own", &(agent("mine", "{ command = ['a'] }") + &agent("other", "{ env = 'CORP_KEY' }"))).unwrap();
+        let text =
+            agent("theirs", "{ command = ['b'] }") + &agent("taken", "{ command = ['c'] }") + &agent("env", "{ env = 'X_1' }");
+        let theirs = Layer { is_of_repository: true, ..read_layer("theirs", &text).unwrap() };
+        let above = read_layer("environment", &agent("taken", "{ command = ['d'] }")).unwrap();
+        let config = merge_layers(&[own, theirs, above]).unwrap().config;
+        let found = key_programs_of_repository(&config);
+        assert_eq!(found.keys().map(AgentName::as_str).collect::<Vec<_>>(), ["theirs"]);
+        assert_eq!(found.values().next().unwrap(), &["X_1", "CORP_KEY"]);
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Whose change may be given to which agents. Agents cost money, and some of them run programs; what a stranger sends is first looked
 //! at by the rules alone, until somebody with write access says `/tribunal allow SHA`.
 
-use super::agents::Means;
+use super::agents::{AgentConfig, Means};
+use super::confinement::Lack;
 use crate::pull::facts::Permission;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -104,16 +105,16 @@ impl TrustPolicy {
 
     /// Why an agent is not given this change, if it is not. `allowed` is a maintainer's word for exactly this head; no word lets a
     /// program run unconfined on the change of a fork or of somebody who may not push.
-    pub fn withheld(&self, means: &Means<'_>, of: Author, is_confined: bool) -> Option<String> {
-        let needs = match means {
+    pub fn withheld(&self, agent: &AgentConfig, of: Author, lack: Lack<'_>) -> Option<String> {
+        let needs = match agent.means() {
             // One that is not trusted is not asked by anybody.
             Means::Rules | Means::NotTrusted => return None,
             Means::Model(..) => Reach::Models,
             Means::Cli(..) | Means::Command | Means::Sarif => Reach::All,
         };
-        let is_foreign = of.is_fork || of.standing != Standing::Maintainer;
-        if needs == Reach::All && is_foreign && !is_confined {
-            return Some("nothing confines it on this machine, and the change is of somebody who may not push here".into());
+        let is_unconfined = agent.program_network().and_then(lack).is_some();
+        if let Some(why) = of.unconfined_program_withheld().filter(|_| is_unconfined) {
+            return Some(why);
         }
         let reached = match (of.allowed, self.reach(of.standing)) {
             (true, _) | (_, Reach::All) => true,
@@ -140,6 +141,14 @@ pub struct Author<'a> {
     pub head: &'a str,
 }
 
+impl Author<'_> {
+    /// Why no program is started on this change that nothing would confine; nothing where the author may do as much anyway.
+    pub fn unconfined_program_withheld(&self) -> Option<String> {
+        let is_foreign = self.is_fork || self.standing != Standing::Maintainer;
+        is_foreign.then(|| "nothing confines it on this machine, and the change is of somebody who may not push here".to_owned())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -150,12 +159,38 @@ mod tests {
         let policy = TrustPolicy::default();
         let head = "1a2b3c4".repeat(6)[..40].to_owned();
         let author = |standing, allowed| Author { standing, is_fork: true, allowed, head: &head };
-        let withheld = |standing, allowed, confined| policy.withheld(&Means::Command, author(standing, allowed), confined);
+        let command = agent("kind = \"command\"\ncommand = [\"c\"]");
+        let withheld = |standing, allowed, confined: bool| {
+            policy.withheld(&command, author(standing, allowed), &|_| (!confined).then_some("it lacks everything"))
+        };
         assert!(withheld(Standing::FirstTime, false, true).unwrap().contains(&format!("/tribunal allow {head}")));
         assert_eq!(withheld(Standing::FirstTime, true, true), None);
         assert!(withheld(Standing::Known, true, false).unwrap().contains("nothing confines it"));
         assert_eq!(withheld(Standing::Known, false, true), None);
-        assert_eq!(policy.withheld(&Means::Rules, author(Standing::FirstTime, false), false), None);
+        let rules = AgentConfig::Rules {};
+        assert_eq!(policy.withheld(&rules, author(Standing::FirstTime, false), &|_| Some("it lacks everything")), None);
+    }
+
+    fn agent(text: &str) -> AgentConfig {
+        toml::from_str(text).unwrap()
+    }
+
+    /// On a machine that can confine linters and no CLI, a stranger's change is kept from the CLI alone; whose own machine it might as
+    /// well be is not kept from anything.
+    #[test]
+    fn each_program_is_asked_for_by_itself() {
+        use crate::policy::confinement::ProgramNetwork;
+        let (policy, head) = (TrustPolicy::default(), "1a2b3c4".repeat(6));
+        let lack = |network| (network == ProgramNetwork::OurPort).then_some("it lacks ports");
+        let withheld = |text: &str, standing, is_fork| {
+            let author = Author { standing, is_fork, allowed: true, head: &head };
+            policy.withheld(&agent(text), author, &lack).is_some()
+        };
+        let (cli, linter) = ("kind = \"claude\"\nmodel = \"m\"", "kind = \"linter\"\nprofile = \"ruff\"");
+        let model = "kind = \"anthropic\"\nmodel = \"m\"";
+        assert!(withheld(cli, Standing::Known, true) && withheld(cli, Standing::Maintainer, true));
+        assert!(!withheld(cli, Standing::Maintainer, false));
+        assert!(!withheld(linter, Standing::Known, true) && !withheld(model, Standing::Known, true));
     }
 
     #[test]

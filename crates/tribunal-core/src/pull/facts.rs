@@ -26,9 +26,21 @@ impl Account {
 #[serde(rename_all = "lowercase")]
 pub enum AccountKind {
     Person,
+    /// An App of the forge, or a built-in account: nobody else can get its login.
     Bot,
+    /// A machine's account whose login somebody chose, such as a service account or the account of an access token. Its login proves
+    /// nothing.
+    #[serde(rename = "service-account")]
+    ServiceAccount,
     /// Treated as a person (CF-10).
     Unknown,
+}
+
+impl AccountKind {
+    /// Does the forge say that no person speaks through it?
+    pub fn is_machine(self) -> bool {
+        matches!(self, AccountKind::Bot | AccountKind::ServiceAccount)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

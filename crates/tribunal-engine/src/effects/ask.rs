@@ -106,7 +106,7 @@ impl Agents {
             let state = SeatState::NotTrusted { reason: why.to_owned() };
             return Ok(Outcome { said: Err(state), spend: Spend::default() });
         }
-        let key = match self.key(slot.agent, agent).await {
+        let key = match self.key(policy, slot.agent, agent).await {
             Ok(key) => key,
             Err(problem) => return failed(problem),
         };

@@ -92,11 +92,11 @@ impl Effects {
         let view = View { plan, change: given.change() };
         let Answer { report, depths, rules, cut, silenced, linted, context } = match agent {
             AgentConfig::Rules {} => self.play_rules(role, &view)?,
-            AgentConfig::Command { command, timeout_seconds, env, key, network, read } => {
+            AgentConfig::Command { command, timeout_seconds, env, key, network: _, read } => {
                 // Its own key is passed on under its own name; the configuration refuses every other key there.
                 let mut env = env.clone();
                 env.extend(key.iter().filter_map(KeySource::variable).map(str::to_owned));
-                let network = network.unwrap_or(true);
+                let network = agent.has_open_network();
                 let agent = CommandAgent { command, timeout: *timeout_seconds, env: &env, network, read };
                 let scratch = scratch()?;
                 let context = self.context(state, &given, plan);
@@ -106,7 +106,8 @@ impl Effects {
                 let context = context.given(state, &beside, &[&around]);
                 Answer { context: Some(Box::new(context)), ..Answer::of(agent.review(&brief, scratch.path())?) }
             }
-            AgentConfig::Sarif { file, command, timeout_seconds, env, network, read, category, categories } => {
+            AgentConfig::Sarif { file, command, timeout_seconds, env, network: _, read, category, categories } => {
+                let network = agent.has_open_network();
                 let agent = SarifAgent { category: category.as_deref(), categories };
                 let (bytes, root) = match (file, command) {
                     (Some(file), _) => {
@@ -124,7 +125,6 @@ impl Effects {
                         self.repository()
                             .and_then(|repository| repository.export(head, copy.path()))
                             .map_err(|error| failed(&error))?;
-                        let network = network.unwrap_or(false);
                         let linter = Linter { command, env, network, read, timeout: *timeout_seconds };
                         let bytes = linter.run(copy.path(), home.path())?;
                         (bytes, copy.path().to_path_buf())

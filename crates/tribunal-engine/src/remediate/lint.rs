@@ -16,6 +16,7 @@ use tribunal_core::ids::{RepoPath, Sha};
 use tribunal_core::policy::loops::LoopPolicy;
 use tribunal_core::procedure::remediate::State;
 use tribunal_forge::git::Repository;
+use tribunal_forge::git::work_file::read_regular_file;
 
 /// A linter that writes its file anew leaves half of one there for a moment.
 const PAUSES: [u64; 4] = [100, 300, 1_000, 0];
@@ -24,10 +25,7 @@ const PAUSES: [u64; 4] = [100, 300, 1_000, 0];
 pub fn read_file(name: &str) -> Result<LintFile, String> {
     let bad = |problem: String| format!("{name}: {problem}");
     let about = std::fs::metadata(Path::new(name)).map_err(|error| bad(error.to_string()))?;
-    if about.len() > MAX_BYTES {
-        return Err(bad(format!("it has more than {} MB", MAX_BYTES / (1024 * 1024))));
-    }
-    let bytes = std::fs::read(Path::new(name)).map_err(|error| bad(error.to_string()))?;
+    let bytes = read_regular_file(Path::new(name), MAX_BYTES).map_err(|error| error.to_string())?;
     let results = sarif::results(&bytes).map_err(|failure| bad(failure.to_string()))?;
     Ok(LintFile { name: name.to_owned(), version: version(&bytes, &about), results })
 }
@@ -39,7 +37,7 @@ fn version(bytes: &[u8], about: &Metadata) -> String {
 
 /// What stands there now, for whoever waits for something to happen: the files' versions.
 pub(super) fn versions(loops: &LoopPolicy) -> Vec<String> {
-    let now = |name: &String| Some(version(&std::fs::read(name).ok()?, &std::fs::metadata(name).ok()?));
+    let now = |name: &String| Some(version(&read_regular_file(Path::new(name), MAX_BYTES).ok()?, &std::fs::metadata(name).ok()?));
     loops.sarif.iter().map(|name| format!("{name}{AT}{}", now(name).unwrap_or_else(|| "gone".to_owned()))).collect()
 }
 

@@ -1,18 +1,17 @@
 //! The plan file, and what lies beside it.
 
-use std::io::{Read as _, Write as _};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use tribunal_core::procedure::settle::plan_file::write::{Change, apply};
+use tribunal_forge::git::work_file::{read_regular_file, read_work_file};
 
 /// No plan is longer, and no persona.
 const MAX_PLAN: u64 = 20 * 1024 * 1024;
 const MAX_PERSONA: u64 = 256 * 1024;
 
 pub(super) fn read(path: &Path) -> Result<String, String> {
-    let failed = |error: std::io::Error| format!("{} cannot be read: {error}", path.display());
-    let mut text = String::new();
-    let length = std::fs::File::open(path).map_err(failed)?.take(MAX_PLAN + 1).read_to_string(&mut text).map_err(failed)?;
-    if length as u64 > MAX_PLAN { Err(format!("{} is too large for a plan", path.display())) } else { Ok(text) }
+    let bytes = read_regular_file(path, MAX_PLAN).map_err(|error| error.to_string())?;
+    String::from_utf8(bytes).map_err(|_| format!("{} is no text in UTF-8", path.display()))
 }
 
 /// Puts the changes into the file as it is now: whole, or not at all.
@@ -40,10 +39,9 @@ pub(super) fn persona(plan: &Path, specialist: &str) -> Option<String> {
         return None;
     }
     let cache: PathBuf = plan.ancestors().find(|folder| folder.ends_with("plans"))?.parent()?.to_owned();
-    let mut text = String::new();
-    let file = std::fs::File::open(cache.join("personas").join(format!("{specialist}.md"))).ok()?;
-    file.take(MAX_PERSONA).read_to_string(&mut text).ok()?;
-    Some(text)
+    // It goes into a prompt: a link there would send another file to a model.
+    let bytes = read_work_file(&cache, &Path::new("personas").join(format!("{specialist}.md")), MAX_PERSONA).ok().flatten()?;
+    String::from_utf8(bytes).ok()
 }
 
 #[cfg(test)]
@@ -67,5 +65,10 @@ mod tests {
             assert_eq!(persona(&plan, other), None, "{other}");
         }
         assert_eq!(persona(Path::new("/tmp/plan.json"), "sdet"), None, "it lies in no cache");
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink("../secret.md", cache.join("personas/linked.md")).unwrap();
+            assert_eq!(persona(&plan, "linked"), None, "a branch can bring a link");
+        }
     }
 }

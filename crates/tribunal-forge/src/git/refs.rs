@@ -11,6 +11,16 @@ pub struct Named {
     pub instead_of: Option<(String, Sha)>,
 }
 
+/// The branch that changes are made against.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DefaultTip {
+    /// In full: `refs/remotes/origin/main`.
+    pub name: String,
+    pub commit: Sha,
+    /// The remote calls it its head. Else it is guessed by a usual name, which anybody who may push can give to a branch.
+    pub is_remote_head: bool,
+}
+
 impl Repository {
     /// The branch that is checked out, or nothing on a detached head.
     pub fn current_branch(&self) -> Option<String> {
@@ -142,11 +152,11 @@ impl Repository {
 
     /// The full name of the branch that changes are made against. Full names, so that a tag cannot stand in for a branch.
     pub fn default_branch(&self) -> Result<String, GitError> {
-        Ok(self.default_tip()?.0)
+        Ok(self.default_tip()?.name)
     }
 
-    /// The same, and its commit.
-    pub fn default_tip(&self) -> Result<(String, Sha), GitError> {
+    /// The same, its commit, and how it is known.
+    pub fn default_tip(&self) -> Result<DefaultTip, GitError> {
         let named = ["main", "master", "trunk", "develop"];
         match self.first_branch(&named)? {
             Some(found) => Ok(found),
@@ -160,7 +170,7 @@ impl Repository {
 
     /// What `origin`, else `upstream`, calls its head; else the first of these names, of a remote before local ones. No other
     /// remote counts: whoever adds a contributor's fork does not mean to be told by it what the base is.
-    fn first_branch(&self, names: &[&str]) -> Result<Option<(String, Sha)>, GitError> {
+    fn first_branch(&self, names: &[&str]) -> Result<Option<DefaultTip>, GitError> {
         let mut args = vec!["--format=%(objectname)%00%(refname)%00%(symref)".to_owned()];
         for remote in ["origin", "upstream"] {
             args.push(format!("refs/remotes/{remote}/HEAD"));
@@ -184,7 +194,7 @@ impl Repository {
         let rank = |name: &str| (remote(name).as_deref() != Some("origin"), name.to_owned());
         heads.sort_by_key(|(name, ..)| rank(name));
         if let Some((_, target, id)) = heads.first() {
-            return Ok(Some((target.clone(), id.clone())));
+            return Ok(Some(DefaultTip { name: target.clone(), commit: id.clone(), is_remote_head: true }));
         }
         for name in names {
             let is_it = |full: &str| {
@@ -194,7 +204,7 @@ impl Repository {
             let mut found: Vec<_> = refs.iter().filter(|(full, ..)| is_it(full)).collect();
             found.sort_by_key(|(full, ..)| (full.starts_with("refs/heads/"), rank(full)));
             if let Some((full, _, id)) = found.first() {
-                return Ok(Some((full.clone(), id.clone())));
+                return Ok(Some(DefaultTip { name: full.clone(), commit: id.clone(), is_remote_head: false }));
             }
         }
         Ok(None)

@@ -142,11 +142,11 @@ impl Repository {
         const FIRST_LINE: &[u8] = b"version https://git-lfs.github.com/spec/v1\n";
         let is_pointer = self.sizes_of(&[id].into())?.get(id).is_some_and(|size| *size < 1024)
             && self.blobs(&[id].into())?.get(id).is_some_and(|blob| blob.starts_with(FIRST_LINE));
-        let Ok(mut content) = File::open(file) else { return Ok(None) };
         let is_plain = fs::symlink_metadata(file).is_ok_and(|found| found.is_file());
         if !is_pointer || !is_plain {
             return Ok(None);
         }
+        let Ok(mut content) = File::open(file) else { return Ok(None) };
         let io = |source| GitError::Io { what: format!("{} cannot be read", file.display()), source };
         let mut start = vec![0; FIRST_LINE.len()];
         let read = content.read(&mut start).map_err(io)?;

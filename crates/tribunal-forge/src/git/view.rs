@@ -10,6 +10,7 @@
 use super::class::{NoRepository, no_repository};
 use super::own_folder::OwnFolder;
 use super::settings::Settings;
+use super::work_file::{MAX_TEXT_BYTES, WorkFileError, read_regular_file};
 use super::{GitError, Repository};
 use std::collections::BTreeSet;
 use std::fs;
@@ -69,7 +70,7 @@ impl Repository {
         let folders = found(&start)?;
         let settings = Settings::of(&folders.git_dir, &folders.common_dir)?;
         let work_tree = work_tree(&start, &folders, &settings)?;
-        borrowed_objects(&folders.common_dir)?;
+        borrowed_objects(&folders)?;
         let view = View::of(&folders.common_dir, settings)?;
         Ok(Self {
             work_tree,
@@ -171,7 +172,8 @@ fn work_tree(start: &Path, folders: &Folders, settings: &Settings) -> Result<Opt
     }
     // A file or a link that leads elsewhere counts if what it leads to names this folder: a linked work tree, a submodule, or a git
     // directory that was put elsewhere when it was made.
-    let back = fs::read_to_string(git_dir.join("gitdir")).ok().map(|text| PathBuf::from(text.trim_end()));
+    let back = read_regular_file(&git_dir.join("gitdir"), MAX_TEXT_BYTES).ok();
+    let back = back.map(|text| PathBuf::from(String::from_utf8_lossy(&text).trim_end()));
     let is_linked = git_dir.parent() == Some(common_dir.join("worktrees").as_path())
         && back.is_some_and(|back| back.parent().is_some_and(|back| same(git_dir.join(back), holder)));
     if is_linked {
@@ -184,28 +186,81 @@ fn work_tree(start: &Path, folders: &Folders, settings: &Settings) -> Result<Opt
     }
 }
 
-/// Objects of another repository are used only if the person said so: the other one may hold what is not meant for reviewers.
-fn borrowed_objects(common_dir: &Path) -> Result<(), GitError> {
-    let objects = common_dir.join("objects");
-    let list = objects.join("info/alternates");
-    match fs::metadata(&list) {
-        Err(_) => return Ok(()),
-        Ok(found) if !found.is_file() => return Err(GitError::Redirected(list)),
-        Ok(_) => {}
-    }
-    let text = fs::read_to_string(&list)
-        .map_err(|source| GitError::Io { what: format!("{} cannot be read", list.display()), source })?;
-    let folders = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
-    let folders: Vec<PathBuf> = folders.map(|line| objects.join(line)).collect();
-    if folders.is_empty() {
+/// Objects of another repository are used only if the person said so: the other one may hold what is not meant for reviewers. They are
+/// borrowed by a list, or by a link in the place of a folder of this repository.
+fn borrowed_objects(folders: &Folders) -> Result<(), GitError> {
+    let (listed, linked) = (alternates(&folders.common_dir)?, links_away(folders));
+    if listed.is_empty() && linked.is_empty() {
         return Ok(());
     }
     let asked = no_repository(NoRepository::Config, Path::new("/")).args(["--global", "-z", "--get-all", "tribunal.alternates"]);
     let allowed = String::from_utf8_lossy(&asked.output(None)?.stdout).into_owned();
     let allowed: Vec<PathBuf> = allowed.split('\0').filter_map(|path| fs::canonicalize(path).ok()).collect();
     let is_allowed = |folder: &PathBuf| fs::canonicalize(folder).is_ok_and(|folder| allowed.contains(&folder));
-    match folders.into_iter().find(|folder| !is_allowed(folder)) {
-        None => Ok(()),
-        Some(folder) => Err(GitError::Alternates(fs::canonicalize(&folder).unwrap_or(folder))),
+    if let Some(folder) = listed.into_iter().find(|folder| !is_allowed(folder)) {
+        return Err(GitError::Alternates(fs::canonicalize(&folder).unwrap_or(folder)));
     }
+    match linked.into_iter().find(|(_, target)| !allowed.contains(target)) {
+        None => Ok(()),
+        Some((link, target)) => Err(GitError::LinkedAway { link, target }),
+    }
+}
+
+/// What `objects/info/alternates` lists.
+fn alternates(common_dir: &Path) -> Result<Vec<PathBuf>, GitError> {
+    let objects = common_dir.join("objects");
+    let list = objects.join("info/alternates");
+    match fs::metadata(&list) {
+        Err(_) => return Ok(Vec::new()),
+        Ok(found) if !found.is_file() => return Err(GitError::Redirected(list)),
+        Ok(_) => {}
+    }
+    let failed = |error: WorkFileError| GitError::Io {
+        what: "the list of alternates cannot be read".to_owned(),
+        source: std::io::Error::other(error.to_string()),
+    };
+    let text = read_regular_file(&list, MAX_TEXT_BYTES).map_err(failed)?;
+    let text = String::from_utf8_lossy(&text);
+    let folders = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    Ok(folders.map(|line| objects.join(line)).collect())
+}
+
+/// Links in the places of objects and refs that lead out of the git directory, as `git-new-workdir` makes them, and where each leads. A
+/// link to another ref of the same repository is one that git writes itself.
+fn links_away(folders: &Folders) -> Vec<(PathBuf, PathBuf)> {
+    let mut found = Vec::new();
+    let mut git_dirs = vec![&folders.common_dir];
+    git_dirs.extend(Some(&folders.git_dir).filter(|git_dir| **git_dir != folders.common_dir));
+    let Ok(real) = fs::canonicalize(&folders.common_dir) else { return found };
+    for git_dir in git_dirs {
+        let mut look = |path: PathBuf| {
+            if fs::symlink_metadata(&path).is_ok_and(|about| about.is_symlink())
+                && let Ok(target) = fs::canonicalize(&path)
+                && !target.starts_with(&real)
+            {
+                found.push((path, target));
+            }
+        };
+        ["objects", "refs", "packed-refs"].into_iter().for_each(|name| look(git_dir.join(name)));
+        // Loose objects lie one folder deep; a link in place of a single one would have to know its id.
+        for folder in ["objects", "objects/info", "objects/pack"] {
+            entries(&git_dir.join(folder)).filter(|(_, kind)| kind.is_symlink()).for_each(|(path, _)| look(path));
+        }
+        let mut refs = vec![git_dir.join("refs")];
+        while let Some(folder) = refs.pop().filter(|folder| !folder.is_symlink()) {
+            for (path, kind) in entries(&folder) {
+                if kind.is_dir() {
+                    refs.push(path);
+                } else if kind.is_symlink() {
+                    look(path);
+                }
+            }
+        }
+    }
+    found
+}
+
+fn entries(folder: &Path) -> impl Iterator<Item = (PathBuf, fs::FileType)> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.filter_map(|entry| Some((entry.path(), entry.file_type().ok()?)))
 }

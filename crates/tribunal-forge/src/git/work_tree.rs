@@ -2,6 +2,7 @@
 //! branch does not move.
 
 use super::class::{PersonsCheckout, UntrustedTree, os_path};
+use super::work_file::{MAX_TEXT_BYTES, read_regular_file};
 use super::write::MoveError;
 use super::{GitError, Repository};
 use std::path::{Path, PathBuf};
@@ -47,7 +48,7 @@ impl Repository {
         let is_main = self.common_dir.file_name().is_some_and(|name| name == ".git");
         found.extend(self.common_dir.parent().filter(|_| is_main).map(Path::to_path_buf));
         for entry in std::fs::read_dir(self.common_dir.join("worktrees")).into_iter().flatten().flatten() {
-            let Ok(text) = std::fs::read(entry.path().join("gitdir")) else { continue };
+            let Ok(text) = read_regular_file(&entry.path().join("gitdir"), MAX_TEXT_BYTES) else { continue };
             let link = entry.path().join(os_path(text.trim_ascii_end()));
             found.extend(link.parent().map(Path::to_path_buf));
         }

@@ -51,9 +51,10 @@ impl GitLab {
     }
 }
 
+/// GitLab's bots are service accounts and the accounts of access tokens, whose names their makers choose.
 fn kind(bot: Option<bool>) -> AccountKind {
     match bot {
-        Some(true) => AccountKind::Bot,
+        Some(true) => AccountKind::ServiceAccount,
         Some(false) => AccountKind::Person,
         None => AccountKind::Unknown,
     }

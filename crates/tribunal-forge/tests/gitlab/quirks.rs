@@ -335,7 +335,7 @@ async fn people_and_rights_are_read() {
     bot.comment(it.number, &"one".into()).await.unwrap();
     bot.comment(it.number, &"two".into()).await.unwrap();
     let comments = bot.comments(it.number).await.unwrap();
-    assert!(comments.iter().all(|comment| comment.author.kind == AccountKind::Bot));
+    assert!(comments.iter().all(|comment| comment.author.kind == AccountKind::ServiceAccount));
     let author = bot.pull(it.number).await.unwrap().author;
     assert_eq!(author.kind, AccountKind::Person);
     assert_eq!(it.log("GET", &format!("/users/{}", id(Who::Author))), 2, "once by each of two clients");

@@ -127,7 +127,7 @@ fn ready(agent: &AgentConfig) -> String {
     match source {
         // Not run only to be listed: it may ask a person.
         Some(KeySource::Command(_) | KeySource::Keyring(_)) => "key not looked up".into(),
-        Some(KeySource::Env(_)) | None => match resolve(source, wire, base_url, &|name| std::env::var(name).ok()) {
+        Some(KeySource::Env(_)) | None => match resolve(source, wire, base_url, &|_| false, &|name| std::env::var(name).ok()) {
             Ok(_) => "ready".into(),
             Err(problem) => problem,
         },

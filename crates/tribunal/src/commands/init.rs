@@ -7,12 +7,14 @@ use crate::workspace::guidance::Guidance;
 use crate::workspace::trust::{Scope, trust_content, trust_values};
 use crate::workspace::{self, Person};
 use std::collections::BTreeMap;
+use std::path::Path;
 use tribunal_agent::linter::found::try_sample;
 use tribunal_core::diff::language::Language;
 use tribunal_core::ids::RepoPath;
 use tribunal_core::linter::built_in;
 use tribunal_core::linter::profile::Profile;
 use tribunal_core::policy::linter::LinterConfig;
+use tribunal_forge::git::work_file::{MAX_TEXT_BYTES, check_work_path, read_work_file};
 
 /// Files that show how a repository proves itself, and the command. They run without a network, so nothing may be fetched.
 const PROOFS: [(&str, &str); 6] = [
@@ -24,22 +26,30 @@ const PROOFS: [(&str, &str); 6] = [
     ("Makefile", "make test"),
 ];
 
+const CONFIG: &str = ".tribunal.toml";
+
 pub fn run(dry_run: bool, force: bool) -> Result<u8, Situation> {
     let repository = workspace::discover()?;
     let top = repository.work_tree.clone().ok_or(tribunal_forge::git::GitError::Bare)?;
-    let path = top.join(".tribunal.toml");
+    let path = top.join(CONFIG);
     let languages = languages(&repository);
     let text = config(
         &languages,
         &|name| top.join(name).exists(),
         thinker(&|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()), &on_path),
-        &working(used(&|name| std::fs::read_to_string(top.join(name)).ok())),
+        &working(used(&|name| {
+            let bytes = read_work_file(&top, Path::new(name), MAX_TEXT_BYTES).ok().flatten()?;
+            String::from_utf8(bytes).ok()
+        })),
     );
     if dry_run {
         out::page(&text)?;
         return Ok(exit::DONE);
     }
-    if path.exists() && !force {
+    // Writing through a link of the branch would replace a file elsewhere.
+    let is_there =
+        check_work_path(&top, Path::new(CONFIG)).map_err(|error| Situation::new("bad-config", exit::USAGE, error.to_string()))?;
+    if is_there && !force {
         return Err(Situation::new("already-there", exit::USAGE, ".tribunal.toml exists already")
             .help("`tribunal init --dry-run` prints what would be written; --force replaces it"));
     }

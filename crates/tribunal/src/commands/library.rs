@@ -3,13 +3,14 @@
 use super::review::pull::{AtHand, clone_folder};
 use crate::situation::{Situation, exit};
 use crate::workspace::forge::{Connected, connect_here};
-use crate::workspace::guidance::Guidance;
 use crate::workspace::{self, Person};
 use std::sync::Arc;
+use tribunal_agent::sandbox::lack_that_is_allowed;
 use tribunal_core::ids::{RepoPath, RunId};
 use tribunal_core::library::hint::Said;
 use tribunal_core::library::question::Question;
 use tribunal_core::policy::config::{Config, Policy};
+use tribunal_core::policy::confinement::{ProgramNetwork, unconfined_notice};
 use tribunal_core::policy::forge::ForgeConfig;
 use tribunal_core::policy::library::LibraryPolicy;
 use tribunal_core::procedure::order::Lookup;
@@ -86,8 +87,7 @@ pub struct Here {
 impl Here {
     pub async fn new(module: Option<&str>, ask_forge: bool) -> Result<Self, Situation> {
         let repository = Arc::new(workspace::discover()?);
-        let base = workspace::guidance_base(&repository);
-        let guidance = Guidance::in_force(&repository, base.as_ref(), &Person::here())?;
+        let guidance = workspace::guidance_in_force(Some(&repository), None)?;
         // Rules find nothing here, and take longer to read than a question to answer.
         let (merged, in_force, _) = workspace::policy_with(&guidance, None)?;
         let policy =
@@ -105,7 +105,9 @@ impl Here {
             false => (None, None),
         };
         let library = open(connected.as_ref(), Some(&repository), &ledger);
-        let notices = guidance.notices.into_iter().chain(merged.notices).collect();
+        let index = policy.qmd.as_ref().map(|_| ("library.qmd", ProgramNetwork::Anybody));
+        let unconfined = unconfined_notice(index.into_iter(), &lack_that_is_allowed);
+        let notices = guidance.notices.into_iter().chain(merged.notices).chain(unconfined).collect();
         Ok(Self { library, policy, in_force, run: super::review::run_id(), notices, without_forge, repository })
     }
 

@@ -1,7 +1,7 @@
 //! `tribunal watch PR` and `tribunal respond PR`
 
-use super::review::pull::{AtHand, fetch, on_forge, withheld};
-use super::review::{interrupt, nonce, run_id};
+use super::review::pull::{AtHand, commands_withheld, fetch, on_forge, withheld};
+use super::review::{interrupt, nonce, programs, run_id};
 use crate::cli::loops::{LoopArgs, LoopFormat, WaitArgs};
 use crate::situation::{Situation, exit};
 use crate::terminal::out::Printable;
@@ -11,11 +11,13 @@ use crate::workspace::guidance::Guidance;
 use crate::workspace::{self, Person, Setup};
 use std::path::PathBuf;
 use std::sync::Arc;
+use tribunal_agent::sandbox::lack_that_is_allowed;
 use tribunal_core::calendar::rfc3339;
 use tribunal_core::combine::verdict::FailLevel;
 use tribunal_core::feedback::reviewer::Filter;
 use tribunal_core::findings::scale::Priority;
 use tribunal_core::ids::AgentName;
+use tribunal_core::policy::confinement::{ProgramNetwork, unconfined_notice};
 use tribunal_core::policy::loops::{LoopKind, LoopPolicy, WaitPolicy};
 use tribunal_core::policy::span::Span;
 use tribunal_core::procedure::remediate::{Input, Request, State};
@@ -152,6 +154,13 @@ pub(super) async fn request(kind: LoopKind, args: &LoopArgs, at_hand: &AtHand, s
     loops.wait = waits(&args.wait, loops.wait);
     let ours: Vec<&AgentName> = [&loops.fixer, &loops.assessor].into_iter().chain(&loops.checker).collect();
     is_trusted(&loops, &ours, setup)?;
+    if let Some(notice) = unconfined(&loops, &ours, setup) {
+        out::note(&notice);
+    }
+    // The commands run what the change brings.
+    if !loops.validate.is_empty() && lack_that_is_allowed(ProgramNetwork::Nobody).is_some() {
+        loops.validate_not_trusted = commands_withheld(&at_hand.connected, &at_hand.pull, &loops.bots).await?;
+    }
     let withheld = withheld(&at_hand.connected, &at_hand.pull, setup, &ours).await?;
     Ok(Request {
         run: run_id(),
@@ -162,6 +171,12 @@ pub(super) async fn request(kind: LoopKind, args: &LoopArgs, at_hand: &AtHand, s
         withheld,
         nonce: nonce(),
     })
+}
+
+/// Said loudly where agents, or the commands that prove a fix, would run with nothing around them.
+fn unconfined(loops: &LoopPolicy, ours: &[&AgentName], setup: &Setup) -> Option<String> {
+    let commands = (!loops.validate.is_empty()).then_some(("validate.commands", ProgramNetwork::Nobody));
+    unconfined_notice(programs(&setup.policy, ours).chain(commands), &lack_that_is_allowed)
 }
 
 /// Nothing is begun that could not be ended: whoever fixes, and what proves a fix, must be trusted before anything is read or asked.

@@ -9,11 +9,13 @@ use crate::terminal::{out, progress, render};
 use crate::workspace::{self, ENGINE, Setup, target};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
+use tribunal_agent::sandbox::lack_that_is_allowed;
 use tribunal_core::findings::brief::TestDirection;
 use tribunal_core::findings::key::sha256_hex;
-use tribunal_core::ids::{RunId, Sha};
+use tribunal_core::ids::{AgentName, RunId, Sha};
 use tribunal_core::plan::mode::RequestedMode;
-use tribunal_core::policy::agents::{AgentConfig, Means};
+use tribunal_core::policy::config::Policy;
+use tribunal_core::policy::confinement::{ProgramNetwork, unconfined_notice};
 use tribunal_core::policy::context::parse_context;
 use tribunal_core::policy::layers::{Layer, read_layer};
 use tribunal_core::policy::panel::Player;
@@ -25,6 +27,7 @@ use tribunal_engine::effects::ask::{Agents, Recording};
 use tribunal_engine::host::Work as _;
 use tribunal_engine::host::embedded::{Host, stored};
 use tribunal_forge::git::Repository;
+use tribunal_forge::git::work_file::{MAX_TEXT_BYTES, read_named_file, top_around};
 use tribunal_store::Ledger;
 
 pub async fn run(args: &ReviewArgs, quiet: bool) -> Result<u8, Situation> {
@@ -58,7 +61,7 @@ async fn begin(args: &ReviewArgs, repository: Option<Arc<Repository>>, quiet: bo
         // Snapshots go into it before the ledger is opened.
         workspace::make_own_folder(&repository.tribunal_dir())?;
     }
-    let mut setup = workspace::set_up(repository.as_deref(), flag_layer(args)?)?;
+    let mut setup = workspace::set_up_against(repository.as_deref(), args.base.as_deref(), flag_layer(args)?)?;
     if let Some(agent) = &args.agent {
         setup.play_all(agent)?;
     }
@@ -259,14 +262,18 @@ fn before_the_change(request: &Request, repository: Option<&Repository>) -> Opti
     }
 }
 
-/// Said loudly where a program would run with nothing around it.
+/// Said loudly where a program of the panel would run with nothing around it.
 fn unconfined(setup: &Setup) -> Option<String> {
-    let players = setup.policy.panel.values().flatten().flat_map(Player::agents);
-    let mut kinds = players.filter_map(|agent| setup.policy.agents.get(agent)).map(AgentConfig::means);
-    let strength = tribunal_agent::sandbox::strength();
-    let runs_programs = kinds.any(|means| matches!(means, Means::Cli(..) | Means::Command | Means::Sarif));
-    (strength.is_none() && runs_programs && tribunal_agent::sandbox::may_run_unconfined())
-        .then(|| format!("⚠️ Agents and linters run unconfined, as TRIBUNAL_UNCONFINED says: {}.", strength.words()))
+    let library = setup.merged.config.library.qmd.as_ref().map(|_| ("library.qmd", ProgramNetwork::Anybody));
+    unconfined_notice(programs(&setup.policy, &[]).chain(library), &lack_that_is_allowed)
+}
+
+/// The programs of the panel, of the second opinion and of agents `besides`, by the agents' names.
+pub(super) fn programs<'a>(policy: &'a Policy, besides: &'a [&'a AgentName]) -> impl Iterator<Item = (&'a str, ProgramNetwork)> {
+    let players = policy.panel.values().flatten().flat_map(Player::agents);
+    let verifier = policy.verify.iter().map(|verify| &verify.agent);
+    let all = players.chain(verifier).chain(besides.iter().copied());
+    all.filter_map(|name| Some((name.as_str(), policy.agents.get(name)?.program_network()?)))
 }
 
 /// A spec without a word would call the auditor and hold the change against nothing (PR-51, PR-104).
@@ -288,8 +295,11 @@ fn spec_text(given: &str) -> Result<String, Situation> {
 fn path_or_text(given: &str) -> Result<String, Situation> {
     let path = std::path::Path::new(given);
     if !given.contains('\n') && path.is_file() {
-        return std::fs::read_to_string(path)
-            .map_err(|error| Situation::new("bad-context", exit::USAGE, format!("{given} cannot be read: {error}")));
+        let unreadable = |problem: String| Situation::new("bad-context", exit::USAGE, problem);
+        // What it says goes to reviewers, so it must not be another file than the person sees.
+        let top = std::env::current_dir().ok().and_then(|here| top_around(&here));
+        let bytes = read_named_file(top.as_deref(), path, MAX_TEXT_BYTES).map_err(|error| unreadable(error.to_string()))?;
+        return String::from_utf8(bytes).map_err(|_| unreadable(format!("{given} is no text in UTF-8")));
     }
     let looks_like_a_path = !given.contains(char::is_whitespace) && (given.contains('/') || path.extension().is_some());
     if looks_like_a_path {

@@ -6,11 +6,13 @@ use super::Person;
 use super::trust::{Scope, is_content_trusted, is_value_trusted, trusts_base};
 use crate::situation::{Situation, exit};
 use std::collections::BTreeMap;
-use std::fs;
+use std::path::Path;
 use tribunal_core::ids::Sha;
 use tribunal_core::policy::admission::{Admitted, Remedy, RepositoryLayer, TrustItem};
 use tribunal_core::pull::place::Place;
 use tribunal_forge::git::Repository;
+use tribunal_forge::git::refs::DefaultTip;
+use tribunal_forge::git::work_file::{MAX_TEXT_BYTES, WorkFileError, list_work_folder, read_work_file};
 
 const CONFIGS: [&str; 2] = [".tribunal.toml", ".github/tribunal.toml"];
 const FOLDERS: [(&str, &str); 2] = [(".tribunal/reviewers", ".md"), (".tribunal/rules", ".yml")];
@@ -40,18 +42,44 @@ struct Side {
 }
 
 impl Guidance {
-    pub fn in_force(repository: &Repository, base: Option<&Sha>, person: &Person) -> Result<Self, Situation> {
+    /// `named` is the base that the person named, here or in their own configuration.
+    pub fn in_force(
+        repository: &Repository,
+        base: Option<&Sha>,
+        named: Option<&str>,
+        person: &Person,
+    ) -> Result<Self, Situation> {
+        let guessed = guessed_base(repository, named);
+        let guidance = Self::of_either_side(repository, base, guessed.is_none(), person)?;
+        guidance.with_notice_of(guessed)
+    }
+
+    /// Says that `TRIBUNAL_TRUST=base` does not count, where it would.
+    fn with_notice_of(mut self, guessed: Option<String>) -> Result<Self, Situation> {
+        let Some(guessed) = guessed.filter(|_| trusts_base().unwrap_or(false)) else { return Ok(self) };
+        let names_something = self.config()?.is_some_and(|(layer, _)| !layer.items().is_empty());
+        if names_something {
+            self.notices.push(format!(
+                "TRIBUNAL_TRUST=base does not count here: that {guessed} is the base is only guessed by its name, which anybody who may \
+                 push can give to a branch. `git remote set-head origin --auto` asks the remote which branch is its default; or name the \
+                 base with `--base` or TRIBUNAL__REVIEW__BASE."
+            ));
+        }
+        Ok(self)
+    }
+
+    fn of_either_side(
+        repository: &Repository,
+        base: Option<&Sha>,
+        has_own_base: bool,
+        person: &Person,
+    ) -> Result<Self, Situation> {
         let of_base = base.map(|base| at_commit(repository, base)).unwrap_or_default();
         let here = in_work_tree(repository)?;
         let from_base = base.map_or_else(|| "base".to_owned(), |base| format!("base {}", base.short()));
         let side = |name: &str, is_base: bool, command: &str| {
             let scope = Scope::of_checkout(repository);
-            Some(Side {
-                name: name.to_owned(),
-                is_base: is_base && has_base_of_its_own(repository),
-                scope,
-                command: command.to_owned(),
-            })
+            Some(Side { name: name.to_owned(), is_base: is_base && has_own_base, scope, command: command.to_owned() })
         };
         if here == of_base {
             return Ok(Self {
@@ -152,11 +180,25 @@ impl Guidance {
     }
 }
 
-/// Does the base come from where this checkout was cloned from? Where there are remotes, a local branch that happens to be called `main`
-/// may be anybody's: CI jobs check out other people's branches under their own names.
-fn has_base_of_its_own(repository: &Repository) -> bool {
-    let is_remote = |(name, _): (String, Sha)| name.starts_with("refs/remotes/");
-    repository.default_tip().is_ok_and(is_remote) || repository.remote_urls().is_empty()
+/// The name of the base, where nobody but its name says that it is one. Where there are remotes, a local branch that happens to be called
+/// `main` may be anybody's: CI jobs check out other people's branches under their own names. And where the remote's default branch has
+/// another name, anybody who may push can push a branch of that one. So the remote must call it its head, or the person must name it.
+fn guessed_base(repository: &Repository, named: Option<&str>) -> Option<String> {
+    let tip = repository.default_tip().ok();
+    let short =
+        |name: &str| name.strip_prefix("refs/remotes/").or_else(|| name.strip_prefix("refs/heads/")).unwrap_or(name).to_owned();
+    // By its name: `HEAD` is no base because it happens to be the same commit. And that commit: a branch that was checked out can have
+    // the name `origin/main` too.
+    let is_named = |tip: &DefaultTip| {
+        let is_it = |name: &&str| [tip.name.as_str(), short(&tip.name).as_str(), tip.commit.as_str()].contains(name);
+        let named = named.filter(is_it).and_then(|name| repository.branch_or_commit(name).ok());
+        named.is_some_and(|named| named.commit == tip.commit)
+    };
+    let is_sure = |tip: &DefaultTip| tip.name.starts_with("refs/remotes/") && (tip.is_remote_head || is_named(tip));
+    if repository.remote_urls().is_empty() || tip.as_ref().is_some_and(is_sure) {
+        return None;
+    }
+    Some(tip.map_or_else(|| "what".to_owned(), |tip| short(&tip.name)))
 }
 
 fn wanted(path: &str) -> bool {
@@ -177,17 +219,16 @@ pub fn at_commit(repository: &Repository, commit: &Sha) -> Files {
 pub fn in_work_tree(repository: &Repository) -> Result<Files, Situation> {
     let mut files = Files::new();
     let Some(top) = &repository.work_tree else { return Ok(files) };
-    let listed = FOLDERS.iter().flat_map(|(folder, _)| {
-        let names = fs::read_dir(top.join(folder)).into_iter().flatten().flatten();
-        names.map(move |entry| format!("{folder}/{}", entry.file_name().to_string_lossy()))
-    });
-    for path in CONFIGS.iter().map(|path| (*path).to_owned()).chain(listed).filter(|path| wanted(path)) {
-        match fs::read(top.join(&path)) {
-            Ok(bytes) => {
-                files.insert(path, String::from_utf8_lossy(&bytes).into_owned());
-            }
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-            Err(error) => return Err(Situation::new("bad-config", exit::USAGE, format!("{path} cannot be read: {error}"))),
+    // Read before anybody was asked to trust the branch that is checked out.
+    let unreadable = |error: WorkFileError| Situation::new("bad-config", exit::USAGE, error.to_string());
+    let mut paths: Vec<String> = CONFIGS.iter().map(|path| (*path).to_owned()).collect();
+    for (folder, _) in FOLDERS {
+        let names = list_work_folder(top, Path::new(folder)).map_err(unreadable)?;
+        paths.extend(names.iter().map(|name| format!("{folder}/{name}")));
+    }
+    for path in paths.into_iter().filter(|path| wanted(path)) {
+        if let Some(bytes) = read_work_file(top, Path::new(&path), MAX_TEXT_BYTES).map_err(unreadable)? {
+            files.insert(path, String::from_utf8_lossy(&bytes).into_owned());
         }
     }
     Ok(files)

@@ -300,6 +300,51 @@ fn borrowed_objects_need_the_persons_word() {
     sandbox.tribunal_in(&clone, &["review", "--base", "origin/main"]).ends_with(1);
 }
 
+/// The same where a link leads there, as `git-new-workdir` makes them: content of another repository would be reviewed and quoted.
+#[test]
+fn linked_objects_need_the_persons_word() {
+    let private = |sandbox: &Sandbox| {
+        let private = sandbox.root().join("private");
+        sandbox.git(&["clone", "--quiet", "--no-hardlinks", ".", private.to_str().unwrap()]);
+        sandbox.git_in(&private, &["pack-refs", "--all"]);
+        sandbox.git_in(&private, &["repack", "--quiet", "-a", "-d"]);
+        private.join(".git")
+    };
+    for path in ["objects", "objects/pack", "objects/info", "refs", "refs/heads", "packed-refs"] {
+        let sandbox = Sandbox::on_feature();
+        sandbox.write("app.py", NO_TLS);
+        let (own, other) = (sandbox.path().join(".git").join(path), private(&sandbox).join(path));
+        if path != "packed-refs" {
+            // Nothing is lost, so that the repository works as before.
+            for entry in walk(&own) {
+                let to = other.join(entry.strip_prefix(&own).unwrap());
+                fs::create_dir_all(to.parent().unwrap()).unwrap();
+                let _ = fs::copy(&entry, to);
+            }
+            fs::remove_dir_all(&own).unwrap();
+        }
+        symlink(&other, &own).unwrap();
+        sandbox.git(&["rev-parse", "feature"]);
+        for args in [&["review"][..], &["review", "--dry-run"], &["search", "words"]] {
+            sandbox.tribunal(args).ends_with(2).says("borrowed-objects").says(path).says("tribunal.alternates");
+        }
+        let real = fs::canonicalize(&other).unwrap();
+        sandbox.git(&["config", "--global", "--add", "tribunal.alternates", real.to_str().unwrap()]);
+        sandbox.tribunal(&["review"]).ends_with(1);
+    }
+    // A branch that git wrote as a link to another one of the same repository.
+    let sandbox = Sandbox::on_feature();
+    sandbox.write("app.py", NO_TLS);
+    symlink("main", sandbox.path().join(".git/refs/heads/same")).unwrap();
+    sandbox.tribunal(&["review"]).ends_with(1);
+}
+
+/// Every file below a folder.
+fn walk(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    entries.flat_map(|path| if path.is_dir() { walk(&path) } else { vec![path] }).collect()
+}
+
 fn nothing_was_written(folder: &Path) {
     assert_eq!(fs::read_dir(folder).unwrap().count(), 0, "something was written through a link");
 }

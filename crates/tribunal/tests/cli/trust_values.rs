@@ -387,19 +387,95 @@ fn a_repository_cannot_pass_for_the_person_s_home() {
     }
 }
 
-/// A CI job may have checked out a stranger's branch that is called `main`: the base is what was fetched from the remote.
+/// A CI job may have checked out a stranger's branch that is called `main`, and fetched one that somebody pushed under such a name: the
+/// base is what the remote calls its head, or what the person names.
 #[test]
 fn a_branch_that_is_only_called_main_is_no_base_in_ci() {
     let sandbox = Sandbox::on_feature_from(&[("app.py", CLEAN), (".tribunal.toml", COMMAND)]);
     sandbox.write("app.py", SHARED_LIST);
-    let review = || {
-        let mut command = sandbox.command(&["review"]);
-        command.env("TRIBUNAL_TRUST", "base");
+    let review_with = |args: &[&str], variables: &[(&str, &str)]| {
+        let mut command = sandbox.command(&[&["review"], args].concat());
+        command.env("TRIBUNAL_TRUST", "base").envs(variables.iter().copied());
         finish(command, b"")
     };
+    let review = || review_with(&[], &[]);
     review().ends_with(0);
     sandbox.git(&["remote", "add", "origin", "https://git.example.org/acme/shop.git"]);
     review().ends_with(3).prints("not trusted");
+    // The person's word does not make a branch of the checkout one of the remote.
+    review_with(&["--base", "main"], &[]).ends_with(3).prints("not trusted");
+    // Anybody who may push can push a branch of this name, where the default branch has another one.
     sandbox.git(&["update-ref", "refs/remotes/origin/main", "main"]);
+    review().ends_with(3).prints("not trusted").prints("git remote set-head origin --auto").prints("--base");
+    review_with(&["--base", "origin/main"], &[]).ends_with(0);
+    review_with(&[], &[("TRIBUNAL__REVIEW__BASE", "origin/main")]).ends_with(0);
+    review_with(&["--base", "HEAD"], &[]).ends_with(3).prints("not trusted");
+    sandbox.git(&["branch", "origin/main", "main"]);
+    sandbox.git(&["branch", "--force", "origin/main", &sandbox.git(&["commit-tree", "-p", "HEAD", "-m", "Mine", "HEAD^{tree}"])]);
+    review_with(&["--base", "origin/main"], &[]).prints("not trusted");
+    sandbox.git(&["branch", "-D", "origin/main"]);
+    sandbox.git(&["symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/main"]);
     review().ends_with(0);
+}
+
+/// What the base names is read at its tip in CI: a branch that left it long ago does not bring back a program that was taken out since.
+#[test]
+fn an_old_base_names_no_program_in_ci() {
+    let sandbox = Sandbox::on_feature_from(&[("app.py", CLEAN), (".tribunal.toml", COMMAND)]);
+    sandbox.write("app.py", SHARED_LIST);
+    sandbox.commit("Work");
+    sandbox.switch("main");
+    sandbox.write(".tribunal.toml", "[panel]\nsdet = [\"rules\"]\n");
+    sandbox.commit("Take the program out");
+    sandbox.switch("feature");
+    let seats = |trusts_base: bool| {
+        let mut command = sandbox.command(&["review", "--format", "json", "--mode", "full"]);
+        if trusts_base {
+            command.env("TRIBUNAL_TRUST", "base");
+        }
+        finish(command, b"").json()["receipt"]["seats"].to_string()
+    };
+    assert!(seats(false).contains("\"agent\":\"x\""));
+    assert!(!seats(true).contains("\"agent\":\"x\""));
+}
+
+/// A program that a repository names prints a key and is shown no other one; one of the person's own has the whole environment.
+#[test]
+fn a_key_program_of_a_repository_is_shown_no_other_secret() {
+    const SECRETS: [&str; 8] = [
+        "GITHUB_TOKEN",
+        "CI_JOB_TOKEN",
+        "TRIBUNAL_TOKEN",
+        "TRIBUNAL_MARKER_KEY",
+        "OPENAI_API_KEY",
+        "ANTHROPIC_API_KEY",
+        "OWN_MODEL",
+        "OWN_FORGE",
+    ];
+    let run = |of_repository: bool| {
+        let stage = Stage::new();
+        let printed = stage.sandbox.outside().join("environment");
+        let script = format!("#!/bin/sh\nenv > {}\necho sk-printed-0123456789\n", printed.display());
+        let program = stage.bin().join("print-key");
+        fs::write(&program, script).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        let (agent, _) = case("agents.*.key.command", stage.host.port).unwrap();
+        let agent = agent.replace("canary", "print-key");
+        let other = "[agents.other]\nkind = \"openai-chat\"\nmodel = \"m\"\nbase_url = \"http://127.0.0.1:1/v1\"\nkey = { env = \"OWN_MODEL\" }\n\
+                     [forge.\"git.example.org\"]\ntoken = { env = \"OWN_FORGE\" }\n";
+        let base: &[(&str, &str)] = if of_repository { &[(".tribunal.toml", &agent)] } else { &[] };
+        open_pull_request(&stage, base, &[]);
+        stage.sandbox.configure_person(&if of_repository { other.to_owned() } else { format!("{agent}{other}") });
+        let mut command = stage.sandbox.command(&["review", "--mode", "full"]);
+        let path = format!("{}:{}", stage.bin().display(), std::env::var("PATH").unwrap());
+        command.env("PATH", path).env("TRIBUNAL_TRUST", "base").env("SESSION_OF_A_VAULT", "kept");
+        command.envs(SECRETS.iter().map(|name| (name, "a-secret-0123456789")));
+        finish(command, b"");
+        let seen = fs::read_to_string(&printed).unwrap();
+        assert!(seen.contains("SESSION_OF_A_VAULT=kept") && seen.contains("HOME="), "{seen}");
+        let is_seen = |name: &&str| seen.lines().any(|line| line.starts_with(&format!("{name}=")));
+        SECRETS.into_iter().filter(is_seen).collect::<Vec<_>>()
+    };
+    assert_eq!(run(true), Vec::<&str>::new());
+    assert_eq!(run(false), SECRETS);
 }

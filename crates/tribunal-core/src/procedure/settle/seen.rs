@@ -9,7 +9,7 @@ use crate::policy::identity::Bots;
 use crate::procedure::order::Hindrance;
 use crate::publish::marker::{MarkerKey, read};
 use crate::publish::verdict::{Assessment, Sitting, Standing, spoken, standing};
-use crate::pull::facts::{Account, AccountKind, Issue, Pull, PullState};
+use crate::pull::facts::{Account, Issue, Pull, PullState};
 use crate::pull::talk::{Review, ReviewState};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -181,7 +181,7 @@ impl Eyes<'_> {
         if let Some(verdict) = spoken(&review.body).filter(|_| ours) {
             return Whose::OtherTool(verdict);
         }
-        let is_person = voice(&review.author, self.me, self.bots) == Voice::Person && review.author.kind != AccountKind::Bot;
+        let is_person = voice(&review.author, self.me, self.bots) == Voice::Person && !review.author.kind.is_machine();
         match self.permissions.may_write(&review.author) {
             _ if !is_person => Whose::Machine,
             Some(false) => Whose::Stranger,

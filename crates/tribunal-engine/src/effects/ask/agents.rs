@@ -17,6 +17,8 @@ use tribunal_core::findings::key::sha256_hex;
 use tribunal_core::findings::leak::{Watch, is_secret};
 use tribunal_core::ids::{AgentName, RunId};
 use tribunal_core::policy::agents::{AgentConfig, Means};
+use tribunal_core::policy::config::Policy;
+use tribunal_core::policy::passed_variables::is_hidden_from_key_programs;
 use tribunal_store::Ledger;
 
 /// What is kept of a run's calls beyond their answers, and whose answers are given instead of new ones.
@@ -56,19 +58,24 @@ impl Agents {
     }
 
     /// A key is looked up once a process: a command that prints it may ask a person.
-    pub async fn key(&self, name: &AgentName, agent: &AgentConfig) -> Result<HeldKey, String> {
+    pub async fn key(&self, policy: &Policy, name: &AgentName, agent: &AgentConfig) -> Result<HeldKey, String> {
         let mut keys = self.keys.lock().await;
         if let Some(known) = keys.get(name) {
             return known.clone().map(HeldKey);
         }
-        let agent = agent.clone();
+        let (agent, named) = (agent.clone(), policy.key_programs_of_repository.get(name).cloned());
         let found = tokio::task::spawn_blocking(move || {
             let (source, wire, base_url) = match agent.means() {
                 Means::Model(wire, config) => (config.key.as_ref(), wire, config.base_url.as_deref()),
                 Means::Cli(cli, config) => (config.key.as_ref(), cli.wire(), config.base_url.as_deref()),
                 Means::Rules | Means::Command | Means::Sarif | Means::NotTrusted => return Ok(None),
             };
-            resolve(source, wire, base_url, &|variable| std::env::var(variable).ok())
+            // The person trusted a program of the repository with this key, and with no other.
+            let is_hidden = |variable: &str| {
+                let is_named = |named: &Vec<String>| named.iter().any(|name| name.eq_ignore_ascii_case(variable));
+                named.as_ref().is_some_and(|named| is_named(named) || is_hidden_from_key_programs(variable))
+            };
+            resolve(source, wire, base_url, &is_hidden, &|variable| std::env::var(variable).ok())
         })
         .await
         .map_err(|error| error.to_string())?;

@@ -24,7 +24,7 @@ impl Agents {
         let Means::Model(wire, config) = agent.means() else {
             return Ok(Err(format!("[agents.{}] is no model", slot.agent)));
         };
-        let key = match self.key(slot.agent, agent).await {
+        let key = match self.key(policy, slot.agent, agent).await {
             Ok(key) => key,
             Err(problem) => return Ok(Err(problem)),
         };

@@ -14,6 +14,7 @@ use crate::workspace::{self, Person, Setup};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tribunal_agent::rules::compile::RuleSet;
+use tribunal_agent::sandbox::lack;
 use tribunal_core::combine::dismissal::{allowing, words};
 use tribunal_core::findings::role::{Role, When};
 use tribunal_core::ids::{AgentName, Sha};
@@ -295,11 +296,20 @@ pub(in crate::commands) async fn withheld(
     let agents: BTreeMap<&AgentName, _> = playing
         .chain(verifier)
         .chain(besides.iter().copied())
-        .filter_map(|name| Some((name, policy.agents.get(name)?.means())))
+        .filter_map(|name| Some((name, policy.agents.get(name)?)))
         .collect();
-    if agents.values().all(|means| matches!(means, Means::Rules)) {
+    if agents.values().all(|agent| matches!(agent.means(), Means::Rules)) {
         return Ok(BTreeMap::new());
     }
+    let (standing, allowed) = standing(connected, pull, &policy.bots).await?;
+    let author = Author { standing, is_fork: pull.is_fork, allowed, head: pull.head.sha.as_str() };
+    let withheld =
+        agents.into_iter().filter_map(|(name, agent)| Some((name.clone(), policy.trust.withheld(agent, author, &lack)?)));
+    Ok(withheld.collect())
+}
+
+/// Who sent a change, and whether somebody let the agents look at exactly this head.
+async fn standing(connected: &Connected, pull: &Pull, bots: &Bots) -> Result<(Standing, bool), Situation> {
     let is_ours = pull.author.is(&connected.forge.identity().await?);
     let permission = match HeadMaker::fork_owner(pull) {
         // Its owner can push anything to it, whoever opened the pull request.
@@ -309,12 +319,19 @@ pub(in crate::commands) async fn withheld(
     };
     let has_contributed = !permission.may_write() && connected.forge.has_contributed(&pull.author).await?;
     let standing = Standing::of(permission, has_contributed);
-    let allowed = standing != Standing::Maintainer && is_allowed(connected, pull, &policy.bots).await?;
+    let allowed = standing != Standing::Maintainer && is_allowed(connected, pull, bots).await?;
+    Ok((standing, allowed))
+}
+
+/// Why commands that would run with nothing around them are not run on this change, if they are not.
+pub(in crate::commands) async fn commands_withheld(
+    connected: &Connected,
+    pull: &Pull,
+    bots: &Bots,
+) -> Result<Option<String>, Situation> {
+    let (standing, allowed) = standing(connected, pull, bots).await?;
     let author = Author { standing, is_fork: pull.is_fork, allowed, head: pull.head.sha.as_str() };
-    let is_confined = !tribunal_agent::sandbox::strength().is_none();
-    let withheld =
-        agents.into_iter().filter_map(|(name, means)| Some((name.clone(), policy.trust.withheld(&means, author, is_confined)?)));
-    Ok(withheld.collect())
+    Ok(author.unconfined_program_withheld())
 }
 
 /// Has a person with write access, who is not its author, let the agents look at exactly this head?

@@ -9,9 +9,14 @@ use tribunal_core::policy::settle::Level;
 use tribunal_core::procedure::settle::plan_file::Plan;
 use tribunal_core::procedure::settle::plan_file::read::{read, session_level};
 use tribunal_forge::git::Repository;
+use tribunal_forge::git::work_file::{
+    MAX_TEXT_BYTES, WorkFileError, check_work_path, list_work_folder, read_regular_file, read_work_file,
+};
 
 /// Where plans lie (TS-34).
 const PLANS: &str = ".hall-cache/plans";
+/// No plan is longer.
+const MAX_PLAN_BYTES: u64 = 20 * 1024 * 1024;
 const SESSION: &str = "session/config.json";
 
 pub struct Chosen {
@@ -27,11 +32,10 @@ pub fn choose(args: &SettleArgs, here: Option<&Repository>) -> Result<Chosen, Si
         None => newest(here)?,
     };
     let bad = |problem: String| Situation::new("bad-plan", exit::USAGE, problem);
-    let unread = |error: std::io::Error| {
-        bad(format!("{} cannot be read: {error}", path.display())).help("name a plan that is there: tribunal settle --plan FILE")
-    };
-    let text = std::fs::read_to_string(&path).map_err(unread)?;
-    let path = path.canonicalize().map_err(unread)?;
+    let unread = |problem: String| bad(problem).help("name a plan that is there: tribunal settle --plan FILE");
+    let bytes = read_regular_file(&path, MAX_PLAN_BYTES).map_err(|error| unread(error.to_string()))?;
+    let text = String::from_utf8(bytes).map_err(|_| unread(format!("{} is no text in UTF-8", path.display())))?;
+    let path = path.canonicalize().map_err(|error| unread(format!("{} cannot be read: {error}", path.display())))?;
     let plan = read(&text).map_err(|error| {
         bad(format!("{}: {error}", path.display())).help("`tribunal schema plan` prints what a plan may hold")
     })?;
@@ -45,9 +49,14 @@ fn newest(here: Option<&Repository>) -> Result<PathBuf, Situation> {
         Some(top) => top,
         None => PathBuf::from("."),
     };
-    let folders = std::fs::read_dir(top.join(PLANS)).into_iter().flatten().flatten();
-    let mut plans: Vec<PathBuf> = folders.map(|folder| folder.path().join("plan.json")).filter(|plan| plan.is_file()).collect();
-    plans.sort();
+    let linked = |error: WorkFileError| Situation::new("bad-plan", exit::USAGE, error.to_string());
+    let mut plans = Vec::new();
+    for folder in list_work_folder(&top, Path::new(PLANS)).map_err(linked)? {
+        let plan = Path::new(PLANS).join(folder).join("plan.json");
+        if check_work_path(&top, &plan).map_err(linked)? && top.join(&plan).is_file() {
+            plans.push(top.join(plan));
+        }
+    }
     plans.pop().ok_or_else(|| {
         Situation::new("no-plan", exit::USAGE, format!("there is no {PLANS}/*/plan.json here"))
             .help("name the plan: tribunal settle --plan FILE")
@@ -74,10 +83,11 @@ fn level(args: &SettleArgs, path: &Path, plan: &Plan) -> Result<Option<Level>, S
 /// TS-28, TS-31: the level of the session that the plan was made in.
 fn of_session(plan: &Path) -> Result<Option<Level>, Situation> {
     let cache = plan.ancestors().find(|folder| folder.ends_with("plans")).and_then(Path::parent);
-    let Some(file) = cache.map(|cache| cache.join(SESSION)).filter(|file| file.is_file()) else { return Ok(None) };
-    let bad = |problem: String| Situation::new("bad-plan", exit::USAGE, format!("{}: {problem}", file.display()));
-    let text = std::fs::read_to_string(&file).map_err(|error| bad(error.to_string()))?;
-    session_level(&text).map_err(bad)
+    let Some(cache) = cache else { return Ok(None) };
+    let bad = |problem: String| Situation::new("bad-plan", exit::USAGE, format!("{}: {problem}", cache.join(SESSION).display()));
+    let read = read_work_file(cache, Path::new(SESSION), MAX_TEXT_BYTES).map_err(|error| bad(error.to_string()))?;
+    let Some(bytes) = read else { return Ok(None) };
+    session_level(&String::from_utf8_lossy(&bytes)).map_err(bad)
 }
 
 fn confirmed(before: Level, wanted: Level) -> Result<bool, Situation> {

@@ -3,7 +3,7 @@ use crate::combine::verdict::Verdict::{Lgtm, Minor};
 use crate::policy::identity::BotAccount;
 use crate::procedure::settle::samples::{account, pull};
 use crate::publish::marker::{Mark, seal};
-use crate::pull::facts::Permission;
+use crate::pull::facts::{AccountKind, Permission};
 use crate::pull::told::Told;
 
 const CASE: &str = "pull:h/acme/shop#9";
