@@ -90,7 +90,38 @@ impl<'a> Helpers<'a> {
     }
 }
 
+impl<'a> Helpers<'a> {
+    /// Is a name of a function a variable there: assigned, a parameter, or bound by a block?
+    pub fn is_local(&self, node: Node<'a>, name: &str, code: &Code<'a>) -> bool {
+        let method = std::iter::successors(node.parent(), Node::parent).find(|outer| {
+            matches!(code.role(*outer), Role::Function { .. }) && function_name(*outer, "name", code).is_some()
+        });
+        let Some(method) = method else { return true };
+        let is_name = |node: Node<'a>| code.role(node) == Role::Name && code.node_text(node) == name;
+        let mut cursor = method.walk();
+        let mut pending = vec![method];
+        while let Some(node) = pending.pop() {
+            let binds = match code.role(node) {
+                Role::Assign { target, .. } | Role::Declare { target, .. } | Role::Each { item: target, .. } => {
+                    part(node, target).is_some_and(is_name)
+                }
+                Role::List => node.kind().starts_with("left_") && node.named_children(&mut cursor).any(is_name),
+                _ => node.kind().contains("parameter") && node.named_children(&mut cursor).any(is_name),
+            };
+            if binds {
+                return true;
+            }
+            pending.extend(node.named_children(&mut cursor));
+        }
+        false
+    }
+}
+
 impl Helper<'_> {
+    pub fn has_no_parameters(&self) -> bool {
+        self.parameters.is_empty()
+    }
+
     /// The argument that a parameter gets.
     pub fn argument(&self, position: usize, arguments: &[Argument<'_>], path: &[&str]) -> Option<usize> {
         let name = *self.parameters.get(position)?;
