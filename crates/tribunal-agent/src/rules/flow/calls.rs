@@ -69,6 +69,7 @@ impl<'a> Evaluator<'a> {
                 self.arrive(sink, &given.value(&matched).without(safe), &given, frame);
             }
         }
+        self.fill_fields(&given, frame);
         if !given.find(&flow.exits).is_empty() {
             state.is_left = true;
             return Value::clean();
@@ -266,6 +267,27 @@ impl<'a> Evaluator<'a> {
             }
         }
         value
+    }
+
+    /// What the constructor of a class of the same file puts into the fields of the object.
+    fn fill_fields(&mut self, given: &Given<'_, 'a>, frame: &Frame) {
+        let helpers = self.helpers;
+        if frame.is_helper || given.is_clean() {
+            return;
+        }
+        let Some(constructor) = helpers.constructor(&given.path) else { return };
+        let hits = std::mem::take(&mut self.hits);
+        self.function(constructor.helper.node, State::default(), None, true);
+        self.hits = hits;
+        let at = line(given.call.node);
+        for (name, value) in std::mem::take(&mut self.left_fields) {
+            for origin in value.origins() {
+                let Place::Parameter(position) = origin.place else { continue };
+                let Some(position) = position.checked_sub(usize::from(constructor.has_self)) else { continue };
+                let carried = self.through(&constructor.helper, given, position, origin, at);
+                self.fields.keep_value(constructor.class, &name, carried);
+            }
+        }
     }
 
     /// What a method of the same file gives back that is called by its bare name, as Ruby allows without arguments.

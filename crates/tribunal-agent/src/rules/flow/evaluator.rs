@@ -45,6 +45,8 @@ pub struct Evaluator<'a> {
     pub summaries: BTreeMap<usize, Rc<Summary>>,
     pub is_out_of_time: bool,
     pub fields: Fields,
+    /// The fields that the function before has left, where it was a helper.
+    pub left_fields: Vec<(String, Value)>,
     clock: Clock,
     visits: usize,
     nesting: usize,
@@ -76,6 +78,7 @@ impl<'a> Evaluator<'a> {
             summaries: BTreeMap::new(),
             is_out_of_time: false,
             fields: Fields::default(),
+            left_fields: Vec::new(),
             clock,
             visits: 0,
             nesting: 0,
@@ -139,7 +142,7 @@ impl<'a> Evaluator<'a> {
                 Value::clean()
             }
             Role::Function { .. } => {
-                if !frame.is_top || self.helpers.is_relevant(node) {
+                if !frame.is_top || self.helpers.is_relevant(node) || self.fields.concern(node, &self.code) {
                     let is_helper = frame.is_helper;
                     self.function(node, state.clone(), None, is_helper);
                 }

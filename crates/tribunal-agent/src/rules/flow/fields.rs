@@ -1,9 +1,9 @@
 //! What one method leaves in a field of its object, and another method of the same class reads.
 
 use super::code::Code;
+use super::helpers::class_of;
 use super::origin::{Place, Value};
 use super::state::State;
-use super::syntax::Role;
 use std::collections::BTreeMap;
 use tree_sitter::Node;
 
@@ -28,39 +28,37 @@ impl Fields {
     }
 
     /// What the other methods of the class have left.
-    pub fn load(&self, method: Node<'_>, code: &Code<'_>, state: &mut State) {
+    pub fn load<'a>(&self, method: Node<'a>, code: &Code<'a>, state: &mut State) {
         if !self.is_reading {
             return;
         }
-        let Some(fields) = class_of(method, code).and_then(|class| self.kept.get(&class)) else { return };
+        let Some(fields) = class_of(method, code).and_then(|(class, _)| self.kept.get(&class.id())) else { return };
         for (name, value) in fields {
             state.add(name.clone(), value.clone());
         }
     }
 
-    pub fn keep(&mut self, method: Node<'_>, code: &Code<'_>, state: &State) {
+    pub fn keep<'a>(&mut self, method: Node<'a>, code: &Code<'a>, state: &State) {
         if self.is_reading || self.count >= MAX_FIELDS {
             return;
         }
-        let Some(class) = class_of(method, code) else { return };
+        let Some((class, _)) = class_of(method, code) else { return };
         for (name, value) in state.fields() {
-            let is_source = |value: &Value| value.origins().iter().any(|origin| matches!(origin.place, Place::Source { .. }));
-            if is_source(&value) {
-                self.count += 1;
-                self.kept.entry(class).or_default().entry(name.to_owned()).or_default().join(value);
-            }
+            self.keep_value(class.id(), name, value);
         }
     }
-}
 
-/// The class that a method stands in; nothing for a function inside a method.
-fn class_of(method: Node<'_>, code: &Code<'_>) -> Option<usize> {
-    for outer in std::iter::successors(method.parent(), Node::parent) {
-        match outer.kind() {
-            "class" | "class_definition" | "class_declaration" | "class_specifier" | "object_declaration" => return Some(outer.id()),
-            _ if matches!(code.role(outer), Role::Function { .. }) => return None,
-            _ => {}
+    /// Remembers what a field of a class holds, if that is untrusted.
+    pub fn keep_value(&mut self, class: usize, name: &str, value: Value) {
+        let is_source = value.origins().iter().any(|origin| matches!(origin.place, Place::Source { .. }));
+        if is_source && !self.is_reading && self.count < MAX_FIELDS {
+            self.count += 1;
+            self.kept.entry(class).or_default().entry(name.to_owned()).or_default().join(value);
         }
     }
-    None
+
+    /// May a method see what another one has left?
+    pub fn concern<'a>(&self, method: Node<'a>, code: &Code<'a>) -> bool {
+        self.is_reading && class_of(method, code).is_some_and(|(class, _)| self.kept.contains_key(&class.id()))
+    }
 }

@@ -213,6 +213,17 @@ fn a_field_carries_data_from_one_method_to_another() {
 }
 
 #[test]
+fn a_constructor_fills_fields() {
+    let class = "class Fetcher:\n    def __init__(self, kind, url):\n        self.url = url\n        self.kind = kind\n\n    def run(self):\n        sink(self.url)\n\n";
+    let made = |arguments: &str| format!("{class}def f():\n    Fetcher({arguments}).run()\n");
+    assert_eq!(lines(&made("1, outside()")), [7]);
+    assert!(is_found(&made("1, url=outside()")));
+    assert!(!is_found(&made("outside(), 1")));
+    let found = claims(&touched(&made("1, outside()"), &[10]));
+    assert_eq!(found.iter().filter_map(|claim| claim.line_start).collect::<Vec<_>>(), [10]);
+}
+
+#[test]
 fn a_safe_part_of_the_result_is_safe() {
     assert!(!is_found("sink(outside()).isdigit()\n"));
     assert!(is_found("sink(outside()).read()\n"));
