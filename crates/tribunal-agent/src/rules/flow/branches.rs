@@ -34,12 +34,19 @@ impl<'a> Evaluator<'a> {
                 continue;
             }
             let found = self.evaluate_statement(*child, state, frame);
-            match is_block {
+            match is_block && !self.builds_text(node) {
                 true => value = found,
                 false => value.join(found),
             }
         }
-        if is_block && !self.code.syntax.last_is_value { Value::clean() } else { value }
+        let is_value = self.code.syntax.last_is_value || is_lambda_body(node);
+        if is_block && !is_value { Value::clean() } else { value }
+    }
+
+    /// `buildString { append(a); append(b) }`: every statement adds to the result.
+    fn builds_text(&self, node: Node<'a>) -> bool {
+        let call = || std::iter::successors(node.parent(), Node::parent).take(4).find(|outer| outer.kind() == "call_expression");
+        is_lambda_body(node) && call().is_some_and(|call| self.code.node_text(call).starts_with("buildString"))
     }
 
     fn evaluate_ways(&mut self, children: &[Node<'a>], roles: &[Role], state: &mut State, frame: &mut Frame) -> Value {
@@ -246,6 +253,11 @@ impl<'a> Evaluator<'a> {
 }
 
 /// A list of statements, whose value is at most that of the last one.
+/// The statements of a Kotlin lambda; its last one is its value.
+fn is_lambda_body(node: Node<'_>) -> bool {
+    node.kind() == "statements" && node.parent().is_some_and(|parent| parent.kind() == "lambda_literal")
+}
+
 fn is_block(node: Node<'_>) -> bool {
     matches!(
         node.kind(),

@@ -7,7 +7,7 @@ use super::helpers::{Helper, Summary};
 use super::origin::{Origin, Place, RuleBits, Value};
 use super::pattern::{Argument, Matched, Pattern, PatternIndex, Shape};
 use super::state::State;
-use super::syntax::Role;
+use super::syntax::{Role, part};
 use std::rc::Rc;
 use tree_sitter::Node;
 
@@ -51,6 +51,10 @@ impl<'a> Evaluator<'a> {
         let Some(call) = self.code.call(node) else { return self.evaluate_children(node, state, frame) };
         let key = self.code.key(node);
         let receiver = call.receiver.map(|receiver| self.evaluate(receiver, state, frame)).unwrap_or_default();
+        // `new Function(code)()`: what is called is an expression of its own.
+        if let Some(inner) = call.called_expression(&self.code) {
+            self.evaluate(inner, state, frame);
+        }
         let mut returned: Option<Value> = None;
         let mut values = Vec::new();
         for argument in &call.arguments {
@@ -60,10 +64,12 @@ impl<'a> Evaluator<'a> {
         let given = Given { call: &call, path, arguments, receiver, values };
         let flow = self.flow;
         if !given.is_clean() {
+            let safe = self.safe_part(node);
             for (sink, matched) in given.find(&flow.sinks) {
-                self.arrive(sink, &given.value(&matched), &given, frame);
+                self.arrive(sink, &given.value(&matched).without(safe), &given, frame);
             }
         }
+        self.fill_fields(&given, frame);
         if !given.find(&flow.exits).is_empty() {
             state.is_left = true;
             return Value::clean();
@@ -71,6 +77,24 @@ impl<'a> Evaluator<'a> {
         let safe = key.as_deref().map_or(0, |key| state.safe_for(key));
         self.collect_into(&given, state);
         self.result(node, &given, returned, key.as_deref(), state, frame).without(safe)
+    }
+
+    /// The rules for which the part that is taken of a call's result is safe: `File(name).name`, `new File(name).getName()`.
+    fn safe_part(&self, node: Node<'a>) -> RuleBits {
+        let Some(outer) = node.parent() else { return 0 };
+        let (shape, call) = match self.code.role(outer) {
+            Role::Member { object, .. } if part(outer, object) == Some(node) => {
+                let call = outer.parent().filter(|call| matches!(self.code.role(*call), Role::Call { callee, .. } if part(*call, callee) == Some(outer)));
+                (if call.is_some() { Shape::Call } else { Shape::Name }, outer)
+            }
+            Role::Method { object, .. } if part(outer, object) == Some(node) => (Shape::Call, outer),
+            _ => return 0,
+        };
+        let path = self.code.path(call);
+        let Some(last) = path.last() else { return 0 };
+        let of_result = |pattern: &Pattern| pattern.shape == shape && pattern.takes_receiver() && pattern.matches_path(&path);
+        let matching = self.flow.sanitizers.named(last).filter(|(pattern, _)| of_result(pattern));
+        matching.fold(0, |safe, (_, rules)| safe | rules)
     }
 
     fn argument(
@@ -149,7 +173,8 @@ impl<'a> Evaluator<'a> {
         for (entry, _) in given.find(&flow.sources) {
             value.join(self.source(node, *entry, key, state));
         }
-        if given.is_clean() {
+        let is_mapped = returned.as_ref().is_some_and(|returned| !returned.is_clean());
+        if given.is_clean() && !is_mapped {
             return self.helper_result(given, value, frame);
         }
         let safe = given.find(&flow.sanitizers).into_iter().fold(0, |safe: RuleBits, (rules, _)| safe | rules);
@@ -167,6 +192,10 @@ impl<'a> Evaluator<'a> {
         }
         if !given.find(&flow.maps).is_empty() {
             match returned {
+                // `buildString { append(a) }`
+                Some(returned) if !given.find(&flow.builders).is_empty() => {
+                    value.join(returned.built_at((node.start_byte(), node.end_byte())));
+                }
                 Some(returned) => value.join(returned),
                 None if self.is_mapped_safe(given) => {}
                 None => value.join(given.receiver.clone()),
@@ -238,6 +267,44 @@ impl<'a> Evaluator<'a> {
             }
         }
         value
+    }
+
+    /// What the constructor of a class of the same file puts into the fields of the object.
+    fn fill_fields(&mut self, given: &Given<'_, 'a>, frame: &Frame) {
+        let helpers = self.helpers;
+        if frame.is_helper || given.is_clean() {
+            return;
+        }
+        let Some(constructor) = helpers.constructor(&given.path) else { return };
+        let hits = std::mem::take(&mut self.hits);
+        self.function(constructor.helper.node, State::default(), None, true);
+        self.hits = hits;
+        let at = line(given.call.node);
+        for (name, value) in std::mem::take(&mut self.left_fields) {
+            for origin in value.origins() {
+                let Place::Parameter(position) = origin.place else { continue };
+                let Some(position) = position.checked_sub(usize::from(constructor.has_self)) else { continue };
+                let carried = self.through(&constructor.helper, given, position, origin, at);
+                self.fields.keep_value(constructor.class, &name, carried);
+            }
+        }
+    }
+
+    /// What a method of the same file gives back that is called by its bare name, as Ruby allows without arguments.
+    pub fn bare_call(&mut self, node: Node<'a>, frame: &Frame) -> Value {
+        let name = self.code.node_text(node);
+        if frame.is_helper || !self.code.syntax.has_bare_calls || node.kind() != "identifier" {
+            return Value::clean();
+        }
+        let Some(helper) = self.helpers.called(&[name]).filter(|helper| helper.has_no_parameters()) else { return Value::clean() };
+        if self.helpers.is_local(node, name, &self.code) {
+            return Value::clean();
+        }
+        let summary = self.summary(helper);
+        let of_source = summary.returns.origins().iter().filter(|origin| matches!(origin.place, Place::Source { .. }));
+        let mut value = Value::clean();
+        of_source.for_each(|origin| value.join(Value::of(origin.clone())));
+        value.with_step(line(node), || format!("returned by `{name}`"))
     }
 
     /// What an argument carries after it went the way of `inner` through a helper.

@@ -229,6 +229,12 @@ impl<'a> Code<'a> {
 }
 
 impl<'t> Call<'t> {
+    /// What is called, where that is itself a call or a constructor: `make()()`, `new Function(code)()`.
+    pub fn called_expression(&self, code: &Code<'t>) -> Option<Node<'t>> {
+        let callee = self.callee.filter(|_| !self.is_new && self.receiver.is_none()).map(|callee| code.unwrap(callee))?;
+        matches!(code.role(callee), Role::Call { .. } | Role::New { .. }).then_some(callee)
+    }
+
     /// The dotted name of what is called.
     pub fn path(&self, code: &Code<'t>) -> Vec<&'t str> {
         if let Some(callee) = self.callee {

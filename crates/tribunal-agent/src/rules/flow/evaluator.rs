@@ -5,6 +5,7 @@
 
 use super::code::{Code, is_open_beginning};
 use super::compile::{FlowRules, NodeUse, Sink};
+use super::fields::Fields;
 use super::helpers::{Helpers, Summary};
 use super::marks::Marks;
 use super::origin::{Origin, Place, RuleBits, Trail, Value};
@@ -43,6 +44,9 @@ pub struct Evaluator<'a> {
     pub hits: Vec<Hit>,
     pub summaries: BTreeMap<usize, Rc<Summary>>,
     pub is_out_of_time: bool,
+    pub fields: Fields,
+    /// The fields that the function before has left, where it was a helper.
+    pub left_fields: Vec<(String, Value)>,
     clock: Clock,
     visits: usize,
     nesting: usize,
@@ -73,6 +77,8 @@ impl<'a> Evaluator<'a> {
             hits: Vec::new(),
             summaries: BTreeMap::new(),
             is_out_of_time: false,
+            fields: Fields::default(),
+            left_fields: Vec::new(),
             clock,
             visits: 0,
             nesting: 0,
@@ -104,7 +110,7 @@ impl<'a> Evaluator<'a> {
             Role::Children | Role::Pattern | Role::List | Role::Try => self.evaluate_children(node, state, frame),
             Role::Case { .. } => self.evaluate_children(node, state, frame),
             Role::Handler => self.evaluate_children(node, state, frame),
-            Role::Name => self.variable(node, state),
+            Role::Name => self.variable(node, state, frame),
             Role::Text => self.text(node, state, frame),
             Role::Member { object, .. } => self.member(node, part(node, object), None, state, frame),
             Role::Index { object, index } => self.member(node, part(node, object), part(node, index), state, frame),
@@ -136,7 +142,7 @@ impl<'a> Evaluator<'a> {
                 Value::clean()
             }
             Role::Function { .. } => {
-                if !frame.is_top || self.helpers.is_relevant(node) {
+                if !frame.is_top || self.helpers.is_relevant(node) || self.fields.concern(node, &self.code) {
                     let is_helper = frame.is_helper;
                     self.function(node, state.clone(), None, is_helper);
                 }
@@ -207,12 +213,15 @@ impl<'a> Evaluator<'a> {
         found
     }
 
-    fn variable(&mut self, node: Node<'a>, state: &State) -> Value {
+    fn variable(&mut self, node: Node<'a>, state: &State, frame: &Frame) -> Value {
         let Some(key) = self.code.key(node) else { return Value::clean() };
         if let Some(value) = state.whole_value(&key) {
             return value;
         }
-        self.named_source(node, Some(&key), state).unwrap_or_default()
+        match self.named_source(node, Some(&key), state) {
+            Some(value) => value,
+            None => self.bare_call(node, frame).without(state.safe_for(&key)),
+        }
     }
 
     /// What a variable itself holds, without what its properties hold.

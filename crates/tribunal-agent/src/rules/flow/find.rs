@@ -61,6 +61,10 @@ pub fn find_flows(
     let mut evaluator = Evaluator::new(flow, code, &helpers, &marks, clock);
     let mut frame = Frame { is_top: true, ..Frame::default() };
     evaluator.evaluate(node, &mut State::default(), &mut frame);
+    if evaluator.fields.are_kept() {
+        let mut frame = Frame { is_top: true, ..Frame::default() };
+        evaluator.evaluate(node, &mut State::default(), &mut frame);
+    }
     if evaluator.is_out_of_time {
         return Err(NotReviewed::OutOfTime);
     }

@@ -32,7 +32,14 @@ impl<'a> Evaluator<'a> {
             // The unnamed parameter of a Kotlin lambda.
             state.set("it".to_owned(), bound);
         }
+        if !is_helper {
+            self.fields.load(node, &self.code, &mut state);
+        }
         let value = self.evaluate(body, &mut state, &mut frame);
+        match is_helper {
+            true => self.left_fields = state.fields().map(|(name, value)| (name.to_owned(), value)).collect(),
+            false => self.fields.keep(node, &self.code, &state),
+        }
         let is_expression = !matches!(body.kind(), "statement_block" | "compound_statement");
         if self.code.syntax.last_is_value || is_expression {
             frame.returns.join(value);

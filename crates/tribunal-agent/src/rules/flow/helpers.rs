@@ -29,8 +29,19 @@ pub struct Summary {
     pub hits: Vec<Hit>,
 }
 
+/// The constructor of a class of the file.
+pub struct Constructor<'a> {
+    pub helper: Helper<'a>,
+    /// The node of the class.
+    pub class: usize,
+    /// Python names the object itself as the first parameter.
+    pub has_self: bool,
+}
+
 pub struct Helpers<'a> {
     by_name: BTreeMap<&'a str, Option<Helper<'a>>>,
+    /// By the name of the class; nothing where two have it.
+    constructors: BTreeMap<&'a str, Option<Constructor<'a>>>,
     /// Functions that the change touched, or that call one of them.
     relevant: BTreeSet<usize>,
 }
@@ -38,6 +49,7 @@ pub struct Helpers<'a> {
 impl<'a> Helpers<'a> {
     pub fn new(root: Node<'a>, code: &Code<'a>, touched: &AddedLines) -> Self {
         let mut by_name: BTreeMap<&'a str, Option<Helper<'a>>> = BTreeMap::new();
+        let mut constructors: BTreeMap<&'a str, Option<Constructor<'a>>> = BTreeMap::new();
         let mut functions = Vec::new();
         let mut cursor = root.walk();
         'tree: loop {
@@ -46,6 +58,17 @@ impl<'a> Helpers<'a> {
                 functions.push(node);
                 if let Some(name) = function_name(node, name, code) {
                     let helper = Helper { node, name, parameters: parameter_names(node, code) };
+                    let is_constructor = node.kind() == "constructor_declaration"
+                        || matches!(name, "__init__" | "constructor" | "initialize" | "__construct");
+                    if is_constructor
+                        && let Some((class, class_name)) = class_of(node, code)
+                    {
+                        let has_self = helper.parameters.first() == Some(&Some("self"));
+                        let parameters = helper.parameters.iter().skip(usize::from(has_self)).copied().collect();
+                        let helper = Helper { node, name: class_name, parameters };
+                        let constructor = Constructor { helper, class: class.id(), has_self };
+                        constructors.entry(class_name).and_modify(|known| *known = None).or_insert(Some(constructor));
+                    }
                     // Two functions of one name: which one is called is unknown.
                     by_name.entry(name).and_modify(|known| *known = None).or_insert(Some(helper));
                 }
@@ -68,7 +91,16 @@ impl<'a> Helpers<'a> {
         let calls_one =
             |node: &Node<'a>| names.len() > MAX_TOUCHED_NAMES || names.iter().any(|name| code.node_text(*node).contains(name));
         let relevant = functions.iter().filter(|node| is_touched(node) || calls_one(node)).map(Node::id).collect();
-        Self { by_name, relevant }
+        Self { by_name, constructors, relevant }
+    }
+
+    /// The constructor that a call runs: `Fetcher(url)`, `new Fetcher(url)`, `Fetcher.new(url)`.
+    pub fn constructor(&self, path: &[&str]) -> Option<&Constructor<'a>> {
+        let name = match path {
+            [class] | [class, "new"] => *class,
+            _ => return None,
+        };
+        self.constructors.get(name)?.as_ref()
     }
 
     pub fn is_relevant(&self, function: Node<'_>) -> bool {
@@ -90,7 +122,38 @@ impl<'a> Helpers<'a> {
     }
 }
 
+impl<'a> Helpers<'a> {
+    /// Is a name of a function a variable there: assigned, a parameter, or bound by a block?
+    pub fn is_local(&self, node: Node<'a>, name: &str, code: &Code<'a>) -> bool {
+        let method = std::iter::successors(node.parent(), Node::parent).find(|outer| {
+            matches!(code.role(*outer), Role::Function { .. }) && function_name(*outer, "name", code).is_some()
+        });
+        let Some(method) = method else { return true };
+        let is_name = |node: Node<'a>| code.role(node) == Role::Name && code.node_text(node) == name;
+        let mut cursor = method.walk();
+        let mut pending = vec![method];
+        while let Some(node) = pending.pop() {
+            let binds = match code.role(node) {
+                Role::Assign { target, .. } | Role::Declare { target, .. } | Role::Each { item: target, .. } => {
+                    part(node, target).is_some_and(is_name)
+                }
+                Role::List => node.kind().starts_with("left_") && node.named_children(&mut cursor).any(is_name),
+                _ => node.kind().contains("parameter") && node.named_children(&mut cursor).any(is_name),
+            };
+            if binds {
+                return true;
+            }
+            pending.extend(node.named_children(&mut cursor));
+        }
+        false
+    }
+}
+
 impl Helper<'_> {
+    pub fn has_no_parameters(&self) -> bool {
+        self.parameters.is_empty()
+    }
+
     /// The argument that a parameter gets.
     pub fn argument(&self, position: usize, arguments: &[Argument<'_>], path: &[&str]) -> Option<usize> {
         let name = *self.parameters.get(position)?;
@@ -101,6 +164,21 @@ impl Helper<'_> {
         let at = position.checked_sub(usize::from(has_receiver))?;
         arguments.get(at).filter(|argument| argument.label.is_none()).map(|_| at)
     }
+}
+
+/// The class that a method stands in, with its name; nothing for a function inside a method.
+pub fn class_of<'a>(method: Node<'a>, code: &Code<'a>) -> Option<(Node<'a>, &'a str)> {
+    for outer in std::iter::successors(method.parent(), Node::parent) {
+        match outer.kind() {
+            "class" | "class_definition" | "class_declaration" | "class_specifier" | "object_declaration" => {
+                let name = outer.child_by_field_name("name").map_or("", |name| code.node_text(name));
+                return Some((outer, name));
+            }
+            _ if matches!(code.role(outer), Role::Function { .. }) => return None,
+            _ => {}
+        }
+    }
+    None
 }
 
 fn function_name<'a>(node: Node<'a>, name: super::syntax::Part, code: &Code<'a>) -> Option<&'a str> {

@@ -108,6 +108,11 @@ impl Pattern {
         }
     }
 
+    /// Is the receiver what matters: `$ARG.strip()`?
+    pub fn takes_receiver(&self) -> bool {
+        self.receiver
+    }
+
     /// Does a dotted name end with this pattern's? A single name must be the whole, and a `new` looks at the last name alone.
     pub fn matches_path(&self, path: &[&str]) -> bool {
         let names = &self.names;

@@ -62,6 +62,12 @@ impl State {
         }
     }
 
+    /// What is known of the object that the method belongs to: `self.name`, `this.name`, `@name`.
+    pub fn fields(&self) -> impl Iterator<Item = (&str, Value)> {
+        let is_field = |key: &str| ["self.", "this.", "$this.", "@"].iter().any(|owner| key.starts_with(owner));
+        self.values.keys().filter(move |key| is_field(key)).filter_map(|key| Some((key.as_str(), self.value(key)?)))
+    }
+
     /// The variable may hold this too.
     pub fn add(&mut self, key: String, value: Value) {
         if value.is_clean() {

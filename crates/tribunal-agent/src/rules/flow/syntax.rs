@@ -132,6 +132,8 @@ pub struct Syntax {
     pub last_is_value: bool,
     /// `{name}` inside a plain string is a variable.
     pub braces_in_text: bool,
+    /// A name that is no variable is a call without arguments.
+    pub has_bare_calls: bool,
 }
 
 /// The table of a language as its file gives it.
@@ -139,10 +141,11 @@ struct Table {
     roles: &'static [(&'static str, Role)],
     last_is_value: bool,
     braces_in_text: bool,
+    has_bare_calls: bool,
 }
 
 fn table(language: Language) -> Option<Table> {
-    let table = |roles| Table { roles, last_is_value: false, braces_in_text: false };
+    let table = |roles| Table { roles, last_is_value: false, braces_in_text: false, has_bare_calls: false };
     Some(match language {
         Language::Python => table(python::ROLES),
         Language::JavaScript | Language::TypeScript | Language::Tsx => table(javascript::ROLES),
@@ -150,7 +153,7 @@ fn table(language: Language) -> Option<Table> {
         Language::Java => table(java::ROLES),
         Language::Kotlin => table(kotlin::ROLES),
         Language::CSharp => table(csharp::ROLES),
-        Language::Ruby => Table { last_is_value: true, ..table(ruby::ROLES) },
+        Language::Ruby => Table { last_is_value: true, has_bare_calls: true, ..table(ruby::ROLES) },
         Language::Php => table(php::ROLES),
         Language::Rust => Table { last_is_value: true, braces_in_text: true, ..table(rust::ROLES) },
         Language::C | Language::Cpp => table(c::ROLES),
@@ -169,7 +172,7 @@ impl Syntax {
             table.roles.iter().find(|(known, _)| *known == name).map(|(_, role)| *role)
         };
         let roles = (0..grammar.node_kind_count()).map(|kind| role(kind).unwrap_or(Role::Children)).collect();
-        Some(Self { roles, last_is_value: table.last_is_value, braces_in_text: table.braces_in_text })
+        Some(Self { roles, last_is_value: table.last_is_value, braces_in_text: table.braces_in_text, has_bare_calls: table.has_bare_calls })
     }
 
     pub fn role(&self, node: Node<'_>) -> Role {

@@ -201,6 +201,40 @@ fn a_finding_stands_where_the_change_touched_the_way() {
 }
 
 #[test]
+fn a_field_carries_data_from_one_method_to_another() {
+    let class = |left: &str, read: &str| {
+        format!("class Page:\n    def show(self):\n        sink({read})\n\n    def load(self):\n        self.name = {left}\n")
+    };
+    assert_eq!(lines(&class("outside()", "self.name")), [3]);
+    assert!(!is_found(&class("quote(outside())", "self.name")));
+    assert!(!is_found(&class("outside()", "self.other")));
+    let of_two_classes = "class A:\n    def load(self):\n        self.name = outside()\n\nclass B:\n    def show(self):\n        sink(self.name)\n";
+    assert!(!is_found(of_two_classes));
+}
+
+#[test]
+fn a_constructor_fills_fields() {
+    let class = "class Fetcher:\n    def __init__(self, kind, url):\n        self.url = url\n        self.kind = kind\n\n    def run(self):\n        sink(self.url)\n\n";
+    let made = |arguments: &str| format!("{class}def f():\n    Fetcher({arguments}).run()\n");
+    assert_eq!(lines(&made("1, outside()")), [7]);
+    assert!(is_found(&made("1, url=outside()")));
+    assert!(!is_found(&made("outside(), 1")));
+    let found = claims(&touched(&made("1, outside()"), &[10]));
+    assert_eq!(found.iter().filter_map(|claim| claim.line_start).collect::<Vec<_>>(), [10]);
+}
+
+#[test]
+fn a_safe_part_of_the_result_is_safe() {
+    assert!(!is_found("sink(outside()).isdigit()\n"));
+    assert!(is_found("sink(outside()).read()\n"));
+}
+
+#[test]
+fn what_is_called_is_looked_at() {
+    assert!(is_found("sink(outside())()\n"));
+}
+
+#[test]
 fn a_flow_of_before_is_not_new() {
     let code = "def f():\n    x = outside()\n    sink(x)\n";
     let mut change = touched(code, &[3]);
