@@ -123,6 +123,12 @@ impl<'a> Evaluator<'a> {
                 let is_unequal = matches!(operator, "!=" | "!==" | "is not" | "<>");
                 let holds = !is_negated ^ is_unequal;
                 for (side, other) in [(left, right), (right, left)] {
+                    // A text may still hold anything: `typeof name !== "string"`.
+                    let is_type = self.code.node_text(side).starts_with("typeof")
+                        && !matches!(self.code.node_text(other).trim_matches(['"', '\'']), "number" | "boolean" | "bigint");
+                    if is_type {
+                        continue;
+                    }
                     if self.is_constant(other) {
                         self.add(side, RuleBits::MAX, holds, true, checks);
                     }
