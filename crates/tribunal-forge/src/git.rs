@@ -12,6 +12,7 @@ mod class;
 pub mod commit;
 mod export;
 pub mod fetch;
+mod known_paths;
 pub mod look;
 pub mod merge;
 mod object_cache;

@@ -1,6 +1,8 @@
 //! The part of a change that the rules may see, and how closely. Files are borrowed: a copy of a large change would double it.
 
+use std::collections::BTreeSet;
 use tribunal_core::diff::change::{Change, ChangedFile};
+use tribunal_core::ids::RepoPath;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Look {
@@ -15,13 +17,20 @@ pub enum Look {
 pub struct VisibleChange<'a> {
     files: Vec<(&'a ChangedFile, Look)>,
     pub repository_has_tests: bool,
+    pub tested: &'a BTreeSet<RepoPath>,
+    pub own_addresses: &'a BTreeSet<String>,
 }
 
 impl<'a> VisibleChange<'a> {
     /// The files for which there is a way to look.
     pub fn new(change: &'a Change, look: impl Fn(&ChangedFile) -> Option<Look>) -> Self {
         let files = change.files.iter().filter_map(|file| Some((file, look(file)?))).collect();
-        Self { files, repository_has_tests: change.repository_has_tests }
+        Self {
+            files,
+            repository_has_tests: change.repository_has_tests,
+            tested: &change.tested,
+            own_addresses: &change.own_addresses,
+        }
     }
 
     pub fn files(&self) -> impl Iterator<Item = &'a ChangedFile> + Clone {

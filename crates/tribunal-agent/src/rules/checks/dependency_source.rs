@@ -8,7 +8,7 @@ use super::Scope;
 use super::manifest::{Format, sections};
 use super::pattern::Pattern;
 use std::collections::BTreeMap;
-use tribunal_core::diff::change::{ChangedFile, DiffLine};
+use tribunal_core::diff::change::{ChangedFile, DiffLine, FileStatus};
 use tribunal_core::findings::report::Claim;
 
 static NPM: Pattern = Pattern::new(
@@ -27,7 +27,26 @@ static TOML_PIN: Pattern = Pattern::new(r#"\b(?:rev|tag)\s*=\s*["']"#);
 static PIN: Pattern =
     Pattern::new(r"[0-9a-f]{40}|[#@/][0-9a-f]{7,39}(?:$|[#&/.])|sha(?:256|512)[=-]|semver:|v?\d+\.\d+|refs/tags/");
 
+/// Lock files that hold a git source at one commit.
+const LOCKS: [&str; 9] = [
+    "Cargo.lock",
+    "package-lock.json",
+    "npm-shrinkwrap.json",
+    "yarn.lock",
+    "pnpm-lock.yaml",
+    "bun.lock",
+    "poetry.lock",
+    "uv.lock",
+    "pdm.lock",
+];
+
 pub fn check(scope: &Scope<'_>) -> Vec<Claim> {
+    // The commit that was taken stands in the lock that comes along.
+    let is_lock = |file: &ChangedFile| LOCKS.contains(&file.path.file_name());
+    let is_locked = scope.change.files().any(|file| is_lock(file) && file.status != FileStatus::Deleted);
+    if is_locked {
+        return Vec::new();
+    }
     scope.files().flat_map(|file| unpinned(file).into_iter().map(|line| scope.claim(file, line)).collect::<Vec<_>>()).collect()
 }
 
