@@ -8,7 +8,7 @@ use super::Scope;
 use super::manifest::{Format, sections};
 use super::pattern::Pattern;
 use std::collections::BTreeMap;
-use tribunal_core::diff::change::{ChangedFile, DiffLine, FileStatus};
+use tribunal_core::diff::change::{ChangedFile, DiffLine};
 use tribunal_core::findings::report::Claim;
 
 static NPM: Pattern = Pattern::new(
@@ -42,12 +42,19 @@ const LOCKS: [&str; 9] = [
 
 pub fn check(scope: &Scope<'_>) -> Vec<Claim> {
     // The commit that was taken stands in the lock that comes along.
-    let is_lock = |file: &ChangedFile| LOCKS.contains(&file.path.file_name());
-    let is_locked = scope.change.files().any(|file| is_lock(file) && file.status != FileStatus::Deleted);
-    if is_locked {
-        return Vec::new();
-    }
-    scope.files().flat_map(|file| unpinned(file).into_iter().map(|line| scope.claim(file, line)).collect::<Vec<_>>()).collect()
+    scope
+        .files()
+        .filter(|file| !is_locked(scope, file))
+        .flat_map(|file| unpinned(file).into_iter().map(|line| scope.claim(file, line)).collect::<Vec<_>>())
+        .collect()
+}
+
+/// A lock of the same folder, or of one above it, changes too.
+fn is_locked(scope: &Scope<'_>, file: &ChangedFile) -> bool {
+    scope.change.paths.iter().any(|path| {
+        let folder = path.as_str().strip_suffix(path.file_name()).unwrap_or_default();
+        LOCKS.contains(&path.file_name()) && file.path.as_str().starts_with(folder)
+    })
 }
 
 fn unpinned(file: &ChangedFile) -> Vec<&DiffLine> {

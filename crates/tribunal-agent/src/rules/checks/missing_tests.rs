@@ -89,6 +89,7 @@ fn is_testable(file: &ChangedFile) -> bool {
                 | "vendor"
                 | "_vendor"
                 | "vendored"
+                | "overrides"
                 | "third_party"
                 | "thirdparty"
                 | "node_modules"
