@@ -13,6 +13,7 @@ mod class;
 pub mod commit;
 mod export;
 pub mod fetch;
+mod known_paths;
 pub mod look;
 pub mod merge;
 mod object_cache;

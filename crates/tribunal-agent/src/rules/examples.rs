@@ -106,6 +106,7 @@ fn changes(rule: &RuleFile, example: &Example) -> Vec<(String, Result<Change, St
         Example::Diff(DiffExample { diff, files }) => {
             let change = parse_diff(diff.as_bytes()).map_err(|error| error.to_string()).map(|mut change| {
                 change.repository_has_tests = true;
+                change.tested = change.files.iter().map(|file| file.path.clone()).collect();
                 for file in &mut change.files {
                     file.new_text = files.get(file.path.as_str()).map(|text| Arc::from(text.as_str()));
                 }
@@ -159,6 +160,7 @@ pub fn added(path: &str, code: &str) -> Change {
             new_text: Some(Arc::from(code)),
         }],
         repository_has_tests: true,
+        ..Change::default()
     }
 }
 

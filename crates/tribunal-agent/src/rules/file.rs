@@ -40,6 +40,9 @@ pub struct RuleFile {
     /// Says nothing of a line of which a more particular rule of its category has spoken.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub general: bool,
+    /// Says nothing of a line whose address leads to a script of the same repository.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub foreign_only: bool,
     /// What to do with test code.
     #[serde(default)]
     pub tests: TestCode,

@@ -68,7 +68,7 @@ pub fn scan_visible(rules: &RuleSet, change: &VisibleChange<'_>, limits: TimeLim
         files.par_iter().map(|(file, look)| scan_file(rules, file, *look, clock)).collect::<Result<_, _>>()?;
     let mut scan = Scan::default();
     for ((file, _), scanned) in files.iter().zip(scanned) {
-        scan.claims.extend(particular(rules, scanned.claims));
+        scan.claims.extend(particular(rules, scanned.claims).into_iter().filter(|claim| !is_own_script(rules, change, claim)));
         scan.silenced.extend(scanned.silenced);
         scan.depths.push((file.path.clone(), scanned.depth));
         scan.cut.extend(scanned.cut.map(|reason| (file.path.clone(), reason)));
@@ -80,6 +80,12 @@ pub fn scan_visible(rules: &RuleSet, change: &VisibleChange<'_>, limits: TimeLim
         }
     }
     Ok(scan)
+}
+
+/// A rule about foreign scripts has found one of the repository's own.
+fn is_own_script(rules: &RuleSet, change: &VisibleChange<'_>, claim: &Claim) -> bool {
+    let is_for_foreign = claim.rule.as_deref().and_then(|id| rules.get(id)).is_some_and(|rule| rule.file.foreign_only);
+    is_for_foreign && change.own_addresses.iter().any(|address| claim.evidence.contains(address))
 }
 
 /// The claims of one file without those of general rules where a particular one has spoken: they would be the same defect twice.

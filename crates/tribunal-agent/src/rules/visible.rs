@@ -1,6 +1,8 @@
 //! The part of a change that the rules may see, and how closely. Files are borrowed: a copy of a large change would double it.
 
-use tribunal_core::diff::change::{Change, ChangedFile};
+use std::collections::BTreeSet;
+use tribunal_core::diff::change::{Change, ChangedFile, FileStatus};
+use tribunal_core::ids::RepoPath;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Look {
@@ -14,14 +16,24 @@ pub enum Look {
 
 pub struct VisibleChange<'a> {
     files: Vec<(&'a ChangedFile, Look)>,
+    /// The path of every changed file that is left, also of those that nobody looks at.
+    pub paths: Vec<&'a RepoPath>,
     pub repository_has_tests: bool,
+    pub tested: &'a BTreeSet<RepoPath>,
+    pub own_addresses: &'a BTreeSet<String>,
 }
 
 impl<'a> VisibleChange<'a> {
     /// The files for which there is a way to look.
     pub fn new(change: &'a Change, look: impl Fn(&ChangedFile) -> Option<Look>) -> Self {
         let files = change.files.iter().filter_map(|file| Some((file, look(file)?))).collect();
-        Self { files, repository_has_tests: change.repository_has_tests }
+        Self {
+            files,
+            paths: change.files.iter().filter(|file| file.status != FileStatus::Deleted).map(|file| &file.path).collect(),
+            repository_has_tests: change.repository_has_tests,
+            tested: &change.tested,
+            own_addresses: &change.own_addresses,
+        }
     }
 
     pub fn files(&self) -> impl Iterator<Item = &'a ChangedFile> + Clone {

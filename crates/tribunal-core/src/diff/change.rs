@@ -3,6 +3,7 @@
 use super::language::{self, Language};
 use super::purpose::FilePurpose;
 use crate::ids::RepoPath;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Every file that differs between base and head, in the order of the diff.
@@ -11,6 +12,10 @@ pub struct Change {
     pub files: Vec<ChangedFile>,
     /// Does the repository have test files at all? Unknown, and so false, for a bare diff.
     pub repository_has_tests: bool,
+    /// Changed files after which a test file of the repository is named.
+    pub tested: BTreeSet<RepoPath>,
+    /// Addresses in added lines that lead to a script of this repository itself.
+    pub own_addresses: BTreeSet<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -51,7 +51,12 @@ fn markers(file: &ChangedFile) -> Vec<&DiffLine> {
 /// Seven of `sign`, a blank, and the name of a side: git always writes one.
 fn is_labelled(line: &str, sign: char) -> bool {
     let rest = line.trim_start_matches(sign);
-    line.len() - rest.len() == 7 && rest.strip_prefix(' ').is_some_and(|label| !label.trim().is_empty())
+    line.len() - rest.len() == 7 && rest.strip_prefix(' ').is_some_and(|label| is_side(label.trim()))
+}
+
+/// The words of the blocks in which a language model is asked to answer are no branches.
+fn is_side(label: &str) -> bool {
+    !label.is_empty() && !matches!(label, "SEARCH" | "REPLACE" | "ORIGINAL" | "UPDATED")
 }
 
 fn is_fence(line: &str) -> bool {
@@ -86,6 +91,11 @@ mod tests {
         assert_eq!(count("a.py", &["=======", "<<<<<<< HEAD", ">>>>>>> topic"]), 0);
         assert_eq!(count("a.py", &["<<<<<<< HEAD", ">>>>>>> topic", "======="]), 0);
         assert_eq!(count("a.py", &["<<<<<<<< HEAD", "=======", ">>>>>>> topic"]), 0);
+    }
+
+    #[test]
+    fn blocks_of_an_answer_are_no_conflict() {
+        assert_eq!(count("a.ts", &["<<<<<<< SEARCH", "a", "=======", "b", ">>>>>>> REPLACE"]), 0);
     }
 
     #[test]

@@ -45,6 +45,10 @@ impl Language {
     ];
 
     pub fn of(path: &RepoPath) -> Option<Language> {
+        // A template of Blade is HTML with directives, which no grammar of PHP reads.
+        if path.file_name().to_ascii_lowercase().ends_with(".blade.php") {
+            return None;
+        }
         Some(match path.extension()?.to_ascii_lowercase().as_str() {
             "sh" | "bash" | "ksh" | "bats" => Language::Bash,
             "c" | "h" => Language::C,
@@ -93,7 +97,18 @@ pub fn is_test_path(path: &RepoPath) -> bool {
     // product: `pytest`, `googletest`.
     let go_like = matches!(Language::of(path), None | Some(Language::Go));
     let folder = lower.split('/').rev().skip(1).any(|part| is_test_folder(part) || go_like && is_test_package(part));
-    folder || is_source_set_of_tests(path.as_str()) || is_named_as_test(path)
+    // Python has a package of this name.
+    let folder =
+        folder || Language::of(path) == Some(Language::CSharp) && lower.split('/').rev().skip(1).any(|part| part == "unittest");
+    folder || is_source_set_of_tests(path.as_str()) || is_named_as_test(path) || is_development_data(path)
+}
+
+/// What fills the database of a developer: `database/seeders/DevelopmentUserSeeder.php`.
+fn is_development_data(path: &RepoPath) -> bool {
+    let lower = path.0.to_ascii_lowercase();
+    let is_seed = |part: &str| matches!(part, "seed" | "seeds" | "seeder" | "seeders");
+    let name = path.file_name().to_ascii_lowercase();
+    lower.split('/').rev().skip(1).any(is_seed) && ["dev", "test", "demo"].iter().any(|word| name.starts_with(word))
 }
 
 /// The source sets of Gradle: `src/commonTest`, `src/integrationTest`.
@@ -188,6 +203,16 @@ pub fn shows_testing(path: &RepoPath) -> bool {
     let own_folder = ["test/", "tests/", "spec/", "specs/", "__tests__/", "t/"].iter().any(|folder| lower.starts_with(folder))
         || ["src/test/", "/tests/", "/__tests__/"].iter().any(|folder| lower.contains(folder));
     Language::of(path).is_some() && (own_folder || is_named_as_test(path))
+}
+
+/// The name of the file that a test file is named after, in small letters and without what says that it is a test.
+pub fn tested_name(path: &RepoPath) -> Option<String> {
+    let stem = path.file_name().split('.').next().unwrap_or_default().to_ascii_lowercase();
+    let is_test = Language::of(path).is_some() && (is_named_as_test(path) || shows_testing(path));
+    let stem = stem.strip_prefix("test_").unwrap_or(&stem);
+    let ends = ["_tests", "_test", "_spec", "tests", "test", "spec"];
+    let name = ends.iter().find_map(|end| stem.strip_suffix(end)).unwrap_or(stem);
+    (is_test && !name.is_empty()).then(|| name.trim_matches(['_', '-']).to_owned())
 }
 
 fn is_named_as_test(path: &RepoPath) -> bool {

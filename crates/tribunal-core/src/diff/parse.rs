@@ -53,7 +53,7 @@ pub fn parse_diff(bytes: &[u8]) -> Result<Change, DiffError> {
     if let Some(path) = series::repeated(bytes, &files) {
         return Err(DiffError::Series(path.clone()));
     }
-    Ok(Change { files, repository_has_tests: false })
+    Ok(Change { files, ..Change::default() })
 }
 
 /// Lines of a hunk begin with a sign, so a line that begins like a header is one. The parser skips what it takes for a mail's

@@ -5,6 +5,7 @@
 //! out before its diff is made, so that it takes nothing with it. The diff is read file by file as git writes it.
 
 use super::class::{Git, UntrustedTree};
+use super::known_paths::tested;
 use super::stream::{Piece, Room, each_file_diff};
 use super::{GitError, Repository};
 use std::collections::{BTreeMap, BTreeSet};
@@ -112,6 +113,8 @@ impl Repository {
         self.load_texts(&mut change, &entries, |path| too_large.contains(path) || over_total.contains(path))?;
         let paths = self.all_paths(head)?;
         change.repository_has_tests = paths.iter().any(shows_testing);
+        change.tested = tested(&change.files, &paths);
+        change.own_addresses = self.own_addresses(base, &change.files, &paths);
         change.files.sort_by(|a, b| a.path.cmp(&b.path));
         let mut files: Vec<FileSummary> = change
             .files
@@ -299,7 +302,7 @@ impl Repository {
         if let Some(twice) = files.iter().find(|file| !seen.insert(&file.path)) {
             return Err(GitError::Hollow(format!("{} stands in the diff twice", twice.path)));
         }
-        Ok(Change { files, repository_has_tests: false })
+        Ok(Change { files, ..Change::default() })
     }
 
     /// `.gitattributes` can call any text binary. What has no NUL byte is text, and its diff is read as such.

@@ -122,6 +122,19 @@ fn a_file_of_50_megabytes_leaves_the_others_reviewed() {
     assert!(review.notices().contains("huge.txt was not read"), "{}", review.notices());
 }
 
+/// A template of Blade is no PHP: it is read line by line and leaves no hole.
+#[test]
+fn a_blade_template_leaves_the_review_complete() {
+    let sandbox = Sandbox::on_feature();
+    let line = "    <x-card :title=\"$title\" @class(['wide' => $wide])>{{ $slot }}</x-card>\n";
+    sandbox.write("resources/views/card.blade.php", format!("@if ($shown)\n{}@endif\n", line.repeat(5)));
+    sandbox.write("app.py", "x = 1\n");
+    sandbox.commit("Template");
+    let review = sandbox.review(&[]).ends_with(0);
+    assert_eq!(review.text("outcome"), "clean");
+    assert_eq!(review.notices().matches("does not parse").count(), 0, "{}", review.notices());
+}
+
 /// The same file, skipped on purpose, is accounted for and no hole.
 #[test]
 fn a_monstrous_file_can_be_accepted_by_configuration() {

@@ -27,8 +27,34 @@ static TOML_PIN: Pattern = Pattern::new(r#"\b(?:rev|tag)\s*=\s*["']"#);
 static PIN: Pattern =
     Pattern::new(r"[0-9a-f]{40}|[#@/][0-9a-f]{7,39}(?:$|[#&/.])|sha(?:256|512)[=-]|semver:|v?\d+\.\d+|refs/tags/");
 
+/// Lock files that hold a git source at one commit.
+const LOCKS: [&str; 9] = [
+    "Cargo.lock",
+    "package-lock.json",
+    "npm-shrinkwrap.json",
+    "yarn.lock",
+    "pnpm-lock.yaml",
+    "bun.lock",
+    "poetry.lock",
+    "uv.lock",
+    "pdm.lock",
+];
+
 pub fn check(scope: &Scope<'_>) -> Vec<Claim> {
-    scope.files().flat_map(|file| unpinned(file).into_iter().map(|line| scope.claim(file, line)).collect::<Vec<_>>()).collect()
+    // The commit that was taken stands in the lock that comes along.
+    scope
+        .files()
+        .filter(|file| !is_locked(scope, file))
+        .flat_map(|file| unpinned(file).into_iter().map(|line| scope.claim(file, line)).collect::<Vec<_>>())
+        .collect()
+}
+
+/// A lock of the same folder, or of one above it, changes too.
+fn is_locked(scope: &Scope<'_>, file: &ChangedFile) -> bool {
+    scope.change.paths.iter().any(|path| {
+        let folder = path.as_str().strip_suffix(path.file_name()).unwrap_or_default();
+        LOCKS.contains(&path.file_name()) && file.path.as_str().starts_with(folder)
+    })
 }
 
 fn unpinned(file: &ChangedFile) -> Vec<&DiffLine> {

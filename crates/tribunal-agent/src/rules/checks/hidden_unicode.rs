@@ -4,7 +4,8 @@
 //! Many of them also have honest work: joiners shape emoji, Persian and Indic words, a flag is spelled with tags, isolates wrap
 //! Hebrew and Arabic text. The neighbours tell which.
 
-use super::Scope;
+use super::{Scope, whole_text};
+use std::collections::BTreeSet;
 use tribunal_core::diff::change::{ChangedFile, DiffLine};
 use tribunal_core::diff::purpose::FilePurpose;
 use tribunal_core::findings::report::Claim;
@@ -29,7 +30,11 @@ pub fn check(scope: &Scope<'_>) -> Vec<Claim> {
     let mut claims = Vec::new();
     for file in scope.files() {
         let place = place(file);
-        let hits = file.added_lines().filter(|line| is_suspect(line, place)).take(MAX_PER_FILE);
+        let comments = block_comments(file);
+        let commented = |line: &&DiffLine| line.new_line.is_some_and(|number| comments.contains(&number));
+        let shows =
+            |line: &&DiffLine| is_suspect(line, if place == Place::Code && commented(line) { Place::TestCode } else { place });
+        let hits = file.added_lines().filter(shows).take(MAX_PER_FILE);
         claims.extend(hits.map(|line| scope.claim(file, line)));
     }
     claims
@@ -56,7 +61,8 @@ fn place(file: &ChangedFile) -> Place {
                 | "ps1"
                 | "tf"
         )
-    ) || matches!(file.path.file_name(), "Dockerfile" | "Makefile" | "Jenkinsfile");
+    ) || file.path.as_str().ends_with(".blade.php")
+        || matches!(file.path.file_name(), "Dockerfile" | "Makefile" | "Jenkinsfile");
     // A table of texts in a language of its own: what people pasted there is prose.
     let is_code = (file.language().is_some() || other_code) && file.purpose() != FilePurpose::Translation;
     match (is_code, file.is_test()) {
@@ -65,6 +71,23 @@ fn place(file: &ChangedFile) -> Place {
         (false, true) if !file.is_prose() => Place::TestData,
         (false, _) => Place::Text,
     }
+}
+
+/// The lines that stand wholly inside a comment between `/*` and `*/`.
+fn block_comments(file: &ChangedFile) -> BTreeSet<u32> {
+    let mut inside = false;
+    let mut found = BTreeSet::new();
+    for (number, line) in (1..).zip(whole_text(file).unwrap_or_default()) {
+        let was_inside = inside;
+        let text = line.trim();
+        if inside || text.starts_with("/*") {
+            inside = !text.contains("*/");
+        }
+        if was_inside && inside {
+            found.insert(number);
+        }
+    }
+    found
 }
 
 fn is_suspect(line: &DiffLine, place: Place) -> bool {

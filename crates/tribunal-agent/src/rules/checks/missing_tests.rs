@@ -51,7 +51,8 @@ pub fn check(scope: &Scope<'_>) -> Vec<Claim> {
     let largest = files.iter().flat_map(|file| functions(file).into_iter().map(move |found| (*file, found)));
     let largest = largest.max_by_key(|(_, (_, length))| *length);
     largest
-        .filter(|(_, (_, length))| *length >= MIN_FUNCTION)
+        // Where no test is named after the file, it is tested elsewhere, or nothing like it is.
+        .filter(|(file, (_, length))| *length >= MIN_FUNCTION && scope.change.tested.contains(&file.path))
         .map(|(file, (line, _))| scope.claim(file, line))
         .into_iter()
         .collect()
@@ -88,6 +89,7 @@ fn is_testable(file: &ChangedFile) -> bool {
                 | "vendor"
                 | "_vendor"
                 | "vendored"
+                | "overrides"
                 | "third_party"
                 | "thirdparty"
                 | "node_modules"

@@ -49,6 +49,10 @@ pub fn check(scope: &Scope<'_>) -> Vec<Claim> {
     let mut removed: Option<BTreeSet<String>> = None;
     let mut called_harmless = BTreeSet::new();
     for file in scope.files() {
+        // Tests need keys, and nothing trusts those that they hold.
+        if file.purpose() == FilePurpose::Test {
+            continue;
+        }
         let is_aside = !file.purpose().is_production();
         let folder = file.path.as_str().rsplit_once('/').map_or("", |(folder, _)| folder);
         for key in keys(file, Origin::Added) {
@@ -85,8 +89,7 @@ pub fn check(scope: &Scope<'_>) -> Vec<Claim> {
 fn told(keys: &[(&ChangedFile, &DiffLine)]) -> Option<String> {
     let (first, _) = keys.first()?;
     let kind = match first.purpose() {
-        FilePurpose::Production => "",
-        FilePurpose::Test => "Test material: harmless if the key was made for this and nothing else trusts it. ",
+        FilePurpose::Production | FilePurpose::Test => "",
         FilePurpose::Sample | FilePurpose::Documentation | FilePurpose::Translation => {
             "Sample material: harmless if the key was made for this and nothing else trusts it. "
         }
@@ -329,17 +332,23 @@ mod tests {
 
     #[test]
     fn a_folder_is_told_of_once() {
-        let mut change = added("tests/certs/a.key", &pem("\n"));
-        for name in ["tests/certs/b.key", "tests/other/c.key"] {
+        let mut change = added("examples/certs/a.key", &pem("\n"));
+        for name in ["examples/certs/b.key", "examples/other/c.key"] {
             change.files.extend(added(name, &pem("\n")).files);
         }
         let files: Vec<_> = change.files.iter().map(|file| (file, keys(file, Origin::Added)[0].line)).collect();
-        assert!(told(&files[..1]).unwrap().starts_with("Test material"));
+        assert!(told(&files[..1]).unwrap().starts_with("Sample material"));
         assert!(told(&files[..2]).unwrap().ends_with("This folder adds 2 keys: a.key, b.key."));
         let rules = crate::rules::compile::RuleSet::new(crate::rules::load::built_in().unwrap()).unwrap();
         let found = crate::rules::scan::scan(&rules, &change, |_| true).unwrap().claims;
         let places: Vec<&str> = found.iter().map(|claim| claim.file.as_str()).collect();
-        assert_eq!(places, ["tests/certs/a.key", "tests/other/c.key"]);
+        assert_eq!(places, ["examples/certs/a.key", "examples/other/c.key"]);
+    }
+
+    #[test]
+    fn tests_may_hold_keys() {
+        assert_eq!(places(&added("server/testdata/a.key", &pem("\n"))), []);
+        assert_eq!(places(&added("database/seeders/DevelopmentKeySeeder.php", &pem("\n"))), []);
     }
 
     fn places(change: &tribunal_core::diff::change::Change) -> Vec<(String, Option<Severity>)> {

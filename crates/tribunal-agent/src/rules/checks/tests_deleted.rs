@@ -27,6 +27,13 @@ static FOLDED: Pattern = Pattern::new(
     r"parametrize|@ParameterizedTest|@(?:Csv|Value|Method|Enum)Source|\.each\(|\[InlineData|\[TestCase|#\[case|\bt\.Run\(|\[\]struct\s*\{|subTest\(",
 );
 
+/// The name of a method or function where it is declared.
+static DECLARED: Pattern = Pattern::new(
+    r"^\s*(?:(?:public|private|protected|internal|static|async|override|virtual|export|default|pub|def|func|fun|function|fn)\s+(?:[\w<>\[\],.?]+\s+)*|func\s+\([^)]*\)\s*)(\w{4,})\s*[(<]",
+);
+/// A method that is called.
+static CALLED: Pattern = Pattern::new(r"\.\w{4,}\(");
+
 static ASSERTS: Pattern = Pattern::new(r"(?i)\bassert|\bexpect|\bshould\b|require\.");
 /// What a test imports says where it looks for things, not what it is about.
 static IMPORT: Pattern = Pattern::new(r"^\s*(?:import|from|use|using|require|#include|const .*=\s*require\()\b");
@@ -80,6 +87,8 @@ struct Evidence<'a> {
     new_tests: Vec<HashSet<&'a str>>,
     /// Words that source lost: a test that uses one speaks of something that is no more.
     gone: HashSet<&'a str>,
+    /// Methods and functions whose declaration source lost: the word may live on in others.
+    undeclared: HashSet<&'a str>,
     /// Quoted keys that source lost, with their quotes: the word may live on as a name while what the key did is gone.
     gone_keys: HashSet<&'a str>,
     /// Words of the lines that source changed, and of those around them, which name the function that holds them.
@@ -113,11 +122,19 @@ impl<'a> Evidence<'a> {
             let lines = change.files().filter(|file| is_source(file)).flat_map(ChangedFile::lines);
             lines.filter(|line| (line.origin == Origin::Removed) == removed).flat_map(|line| keys(&line.text)).collect()
         };
+        let declared = |removed: bool| -> HashSet<&str> {
+            let lines = change.files().filter(|file| is_source(file)).flat_map(ChangedFile::lines);
+            lines
+                .filter(|line| (line.origin == Origin::Removed) == removed)
+                .filter_map(|line| DECLARED.group(&line.text))
+                .collect()
+        };
+        let undeclared = declared(true).difference(&declared(false)).copied().collect();
         let gone_keys = keys_of(true).difference(&keys_of(false)).copied().collect();
         let headings = change.files().filter(|file| is_source(file)).flat_map(|file| &file.hunks);
         let changed =
             added.into_iter().chain(removed).chain(context).chain(headings.flat_map(|hunk| words(&hunk.heading))).collect();
-        Self { alive, written, new_tests, gone, gone_keys, changed }
+        Self { alive, written, new_tests, gone, undeclared, gone_keys, changed }
     }
 
     fn explains(&self, test: &Lost<'_>, kept: &Kept<'_>) -> bool {
@@ -130,8 +147,18 @@ impl<'a> Evidence<'a> {
         let retired = RETIRED.is_match(test.name) || test.body.iter().any(|line| RETIRED.is_match(line));
         let orphaned = test.body.iter().flat_map(|line| words(line)).any(|word| self.gone.contains(word))
             || words(test.name).any(|word| self.gone.contains(word.trim_start_matches("test_")));
+        let uncalled =
+            test.body.iter().flat_map(|line| CALLED.all(line)).any(|call| self.undeclared.contains(&call[1..call.len() - 1]));
         let unkeyed = test.body.iter().flat_map(|line| keys(line)).any(|key| self.gone_keys.contains(key));
-        renamed || moved || retired || orphaned || unkeyed || self.replaces(test) || kept.has(test) || kept.covers(test)
+        renamed
+            || moved
+            || retired
+            || orphaned
+            || uncalled
+            || unkeyed
+            || self.replaces(test)
+            || kept.has(test)
+            || kept.covers(test)
     }
 
     /// A new test whose name has at least half of the old one's words tells the same story elsewhere.

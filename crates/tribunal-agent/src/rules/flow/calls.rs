@@ -84,7 +84,9 @@ impl<'a> Evaluator<'a> {
         let Some(outer) = node.parent() else { return 0 };
         let (shape, call) = match self.code.role(outer) {
             Role::Member { object, .. } if part(outer, object) == Some(node) => {
-                let call = outer.parent().filter(|call| matches!(self.code.role(*call), Role::Call { callee, .. } if part(*call, callee) == Some(outer)));
+                let call = outer.parent().filter(
+                    |call| matches!(self.code.role(*call), Role::Call { callee, .. } if part(*call, callee) == Some(outer)),
+                );
                 (if call.is_some() { Shape::Call } else { Shape::Name }, outer)
             }
             Role::Method { object, .. } if part(outer, object) == Some(node) => (Shape::Call, outer),
@@ -296,7 +298,9 @@ impl<'a> Evaluator<'a> {
         if frame.is_helper || !self.code.syntax.has_bare_calls || node.kind() != "identifier" {
             return Value::clean();
         }
-        let Some(helper) = self.helpers.called(&[name]).filter(|helper| helper.has_no_parameters()) else { return Value::clean() };
+        let Some(helper) = self.helpers.called(&[name]).filter(|helper| helper.has_no_parameters()) else {
+            return Value::clean();
+        };
         if self.helpers.is_local(node, name, &self.code) {
             return Value::clean();
         }

@@ -60,9 +60,7 @@ impl<'a> Helpers<'a> {
                     let helper = Helper { node, name, parameters: parameter_names(node, code) };
                     let is_constructor = node.kind() == "constructor_declaration"
                         || matches!(name, "__init__" | "constructor" | "initialize" | "__construct");
-                    if is_constructor
-                        && let Some((class, class_name)) = class_of(node, code)
-                    {
+                    if is_constructor && let Some((class, class_name)) = class_of(node, code) {
                         let has_self = helper.parameters.first() == Some(&Some("self"));
                         let parameters = helper.parameters.iter().skip(usize::from(has_self)).copied().collect();
                         let helper = Helper { node, name: class_name, parameters };
@@ -125,9 +123,8 @@ impl<'a> Helpers<'a> {
 impl<'a> Helpers<'a> {
     /// Is a name of a function a variable there: assigned, a parameter, or bound by a block?
     pub fn is_local(&self, node: Node<'a>, name: &str, code: &Code<'a>) -> bool {
-        let method = std::iter::successors(node.parent(), Node::parent).find(|outer| {
-            matches!(code.role(*outer), Role::Function { .. }) && function_name(*outer, "name", code).is_some()
-        });
+        let method = std::iter::successors(node.parent(), Node::parent)
+            .find(|outer| matches!(code.role(*outer), Role::Function { .. }) && function_name(*outer, "name", code).is_some());
         let Some(method) = method else { return true };
         let is_name = |node: Node<'a>| code.role(node) == Role::Name && code.node_text(node) == name;
         let mut cursor = method.walk();

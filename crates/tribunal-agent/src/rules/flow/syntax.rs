@@ -172,7 +172,12 @@ impl Syntax {
             table.roles.iter().find(|(known, _)| *known == name).map(|(_, role)| *role)
         };
         let roles = (0..grammar.node_kind_count()).map(|kind| role(kind).unwrap_or(Role::Children)).collect();
-        Some(Self { roles, last_is_value: table.last_is_value, braces_in_text: table.braces_in_text, has_bare_calls: table.has_bare_calls })
+        Some(Self {
+            roles,
+            last_is_value: table.last_is_value,
+            braces_in_text: table.braces_in_text,
+            has_bare_calls: table.has_bare_calls,
+        })
     }
 
     pub fn role(&self, node: Node<'_>) -> Role {

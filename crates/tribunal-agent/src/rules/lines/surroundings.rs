@@ -82,7 +82,9 @@ impl<'a> Surroundings<'a> {
             let here = indent(line);
             // The items of a YAML list may stand as deep as their key.
             let is_key_of_items = is_item && here == depth && !self::is_item(line) && line.trim_end().ends_with(':');
-            if !is_code(line) || here > depth || here == depth && !is_key_of_items {
+            // A brace on a line of its own belongs to the line above it.
+            let is_head_of_brace = here == depth && found.last().is_some_and(|inner: &usize| self.lines[*inner].trim() == "{");
+            if !is_code(line) || here > depth || here == depth && !is_key_of_items && !is_head_of_brace {
                 continue;
             }
             found.push(above);
@@ -144,6 +146,12 @@ mod tests {
         assert_eq!(around.enclosing(6), ["    ports:", "  - name: a", "  containers:", "spec:"]);
         assert_eq!(around.enclosing(7), ["  containers:", "spec:"]);
         assert_eq!(around.enclosing(9), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn a_brace_belongs_to_the_line_above_it() {
+        let around = Surroundings::new("a();\nawait Eventually(() =>\n{\n    wait();\n});\n");
+        assert_eq!(around.enclosing(3), ["{", "await Eventually(() =>"]);
     }
 
     #[test]
