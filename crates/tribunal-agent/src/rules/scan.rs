@@ -360,7 +360,7 @@ mod tests {
     fn a_secret_weighs_less_in_tests_samples_and_prose() {
         let code = "db_password = \"q7Zr!2kLx9Pv4TnW8s\"\n";
         assert_eq!(claims("src/a.py", code), [(Some(1), Some(Severity::Factual), None)]);
-        assert_eq!(claims("tests/a.py", code), [(Some(1), Some(Severity::Question), None)]);
+        assert_eq!(claims("tests/a.py", code), []);
         assert_eq!(claims("demo/a.py", code), [(Some(1), Some(Severity::Question), None)]);
         assert_eq!(claims("notes.txt", code), [(Some(1), Some(Severity::Question), None)]);
         assert_eq!(
@@ -399,9 +399,9 @@ mod tests {
     #[test]
     fn a_rule_may_speak_once_of_a_file_and_ask_for_the_rest_of_it() {
         let found = |code: &str| claims("db/migrations/0002_a.sql", code).iter().map(|claim| claim.0).collect::<Vec<_>>();
-        let indexes = "CREATE INDEX a ON t (a);\nCREATE INDEX b ON t (b);\n";
+        let indexes = "CREATE INDEX a ON orders (a);\nCREATE INDEX b ON orders (b);\n";
         assert_eq!(found(indexes), [Some(1)]);
-        assert_eq!(found(&format!("CREATE TABLE t (id int);\n{indexes}")), []);
+        assert_eq!(found(&format!("CREATE TABLE orders (id int);\n{indexes}")), []);
     }
 
     #[test]
