@@ -84,7 +84,10 @@ pub fn ends(report: &Value) -> Vec<String> {
 /// Everything that stands on a pull request, to see that nothing more was said.
 pub async fn everything(town: &Town, number: u64) -> (Sha, Vec<Thread>, Vec<String>) {
     let comments = town.comments(number).await.into_iter().map(|comment| comment.body).collect();
-    (head(town, number).await, town.threads(number).await, comments)
+    let mut threads = town.threads(number).await;
+    // On Gitea a comment looks edited once its line has changed, some time after the push.
+    threads.iter_mut().flat_map(|thread| &mut thread.comments).for_each(|comment| comment.edited = false);
+    (head(town, number).await, threads, comments)
 }
 
 pub async fn head(town: &Town, number: u64) -> Sha {
