@@ -108,7 +108,7 @@ mod tests {
         let line = |(id, new, old, resolved): &(i64, u32, u32, bool)| {
             json!({
                 "id": id, "user": user, "resolver": resolved.then_some(&user), "body": format!("c{id}"), "path": "a.rs",
-                "position": new, "original_position": old, "created_at": "", "html_url": ""
+                "position": new, "original_position": old, "created_at": "", "updated_at": "", "html_url": ""
             })
         };
         let comments = comments.iter().map(|comment| serde_json::from_value(line(comment)).unwrap()).collect();
