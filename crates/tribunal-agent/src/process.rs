@@ -133,7 +133,7 @@ impl From<Stopped> for AgentFailure {
 pub fn written_file(path: &Path) -> std::io::Result<Vec<u8>> {
     let about = path.symlink_metadata()?;
     if !about.is_file() {
-        return Err(std::io::Error::other("it is no regular file"));
+        return Err(std::io::Error::other("it is not a regular file"));
     }
     let mut bytes = Vec::new();
     let length = std::fs::File::open(path)?.take(MAX_OUTPUT as u64 + 1).read_to_end(&mut bytes)?;

@@ -100,7 +100,8 @@ fn run(agent: &CliAgent<'_>, question: &Question, without: &[Layer]) -> Result<A
     let machine = if without.contains(&Sandbox) {
         nothing_confines()
     } else if without.contains(&Namespaces) {
-        Machine { facts: crate::sandbox::Facts { namespaces: false, bubblewrap: false, ..here.facts }, ..here }
+        // It is not started there unless the person lets it.
+        Machine { facts: crate::sandbox::Facts { namespaces: false, bubblewrap: false, ..here.facts }, may_run_unconfined: true }
     } else {
         here
     };

@@ -122,6 +122,6 @@ fn a_linter_s_output_is_a_file_of_its_own() {
     assert!(to_file("exit 0").unwrap().is_empty());
     for target in [private.to_str().unwrap(), "/dev/zero", "/proc/self/environ", "nowhere"] {
         let failure = to_file(&format!("ln -s {target} \"$0\"")).unwrap_err().to_string();
-        assert!(failure.contains("no regular file"), "{target}: {failure}");
+        assert!(failure.contains("not a regular file"), "{target}: {failure}");
     }
 }

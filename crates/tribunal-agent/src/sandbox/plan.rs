@@ -27,11 +27,11 @@ impl Machine {
         Self { facts: *Facts::measured(), may_run_unconfined: super::may_run_unconfined() }
     }
 
-    /// What a child gets; nothing where the person lets it run with nothing.
+    /// What a child gets; less than it should, or nothing, where the person lets it run like that.
     pub fn plan(&self, network: Network) -> Result<Option<Plan>, NotConfined> {
         match plan(network, &self.facts) {
             Ok(plan) => Ok(Some(plan)),
-            Err(_) if self.may_run_unconfined => Ok(None),
+            Err(_) if self.may_run_unconfined => Ok(plan_for_any_host(network, &self.facts)),
             Err(lack) => Err(lack),
         }
     }
@@ -39,7 +39,7 @@ impl Machine {
 
 /// Since this version Landlock knows truncation.
 const TRUNCATION: u32 = 3;
-/// Since this version Landlock knows TCP ports.
+/// Since this version Landlock knows TCP ports. It does not know hosts: a rule for a port holds for that port of every machine.
 const PORTS: u32 = 4;
 /// Since this version Landlock confines signals and abstract sockets.
 const SIGNALS: u32 = 6;
@@ -100,10 +100,9 @@ pub fn plan(network: Network, facts: &Facts) -> Result<Plan, NotConfined> {
         let own_network = network != Network::Any;
         return Ok(Plan { walls: Walls::Namespaces, landlock, own_network, calls: Calls::default() });
     }
-    let needs_ports = matches!(network, Network::Port(_));
-    if needs_ports && !is_at_least(PORTS) {
+    if matches!(network, Network::Port(_)) {
         return lacks(
-            "it may talk to one port only, and that takes user namespaces or Landlock 4 (Linux 6.7); this machine has neither",
+            "it may talk to one port of this machine only, and nothing but user namespaces keeps it from the same port of others",
         );
     }
     if facts.bubblewrap {
@@ -114,6 +113,13 @@ pub fn plan(network: Network, facts: &Facts) -> Result<Plan, NotConfined> {
     }
     let calls = Calls { metadata: true, truncation: !is_at_least(TRUNCATION), signals: !is_at_least(SIGNALS) };
     Ok(Plan { walls: Walls::Landlock, landlock, own_network: false, calls })
+}
+
+/// All that can be had without namespaces for a child that may talk to one port: it reaches that port of any host.
+fn plan_for_any_host(network: Network, facts: &Facts) -> Option<Plan> {
+    let knows_ports = facts.landlock.is_some_and(|level| level >= PORTS);
+    let has_port = matches!(network, Network::Port(_)) && knows_ports && !facts.namespaces;
+    has_port.then(|| plan(Network::None, facts).ok()).flatten()
 }
 
 impl Facts {
@@ -172,7 +178,7 @@ mod tests {
             prop_assert!(has_own_files || plan.calls.metadata);
             prop_assert!(has_own_files || plan.calls.truncation || is_at_least(TRUNCATION));
             prop_assert!(has_own_files || plan.calls.signals || is_at_least(SIGNALS));
-            prop_assert!(!matches!(network, Network::Port(_)) || plan.own_network || is_at_least(PORTS));
+            prop_assert!(!matches!(network, Network::Port(_)) || plan.own_network);
             prop_assert!(!plan.own_network || facts.namespaces);
         }
 
@@ -185,10 +191,15 @@ mod tests {
     }
 
     #[test]
-    fn a_proxy_s_client_needs_ports_or_a_network_of_its_own() {
+    fn a_proxy_s_client_needs_a_network_of_its_own() {
         let old = |landlock| Facts { landlock, seccomp: true, namespaces: false, bubblewrap: false };
-        assert!(plan(Network::Port(1), &old(Some(3))).unwrap_err().to_string().contains("one port only"));
-        assert!(plan(Network::Port(1), &old(Some(4))).is_ok());
+        for level in [3, 4, 7] {
+            assert!(plan(Network::Port(1), &old(Some(level))).unwrap_err().to_string().contains("one port of this machine only"));
+        }
+        // Where the person lets it run all the same, it gets what there is.
+        let allowed = |landlock| Machine { facts: old(landlock), may_run_unconfined: true }.plan(Network::Port(1)).unwrap();
+        assert_eq!((allowed(Some(3)), allowed(None)), (None, None));
+        assert!(allowed(Some(4)).is_some_and(|plan| plan.walls == Walls::Landlock && plan.calls.metadata));
         assert!(plan(Network::None, &old(Some(1))).is_ok());
         assert!(plan(Network::None, &old(None)).unwrap_err().to_string().contains("TRIBUNAL_UNCONFINED"));
     }

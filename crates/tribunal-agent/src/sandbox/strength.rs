@@ -54,12 +54,11 @@ pub fn strength_of(facts: &Facts) -> Strength {
     let (agents, linters) = (plan(Network::Port(1), facts), plan(Network::None, facts));
     match (&linters, &agents) {
         (Err(lack), _) => Strength::None(lack.lack.to_owned()),
-        (Ok(_), Err(lack)) => Strength::Partial(format!("{}; agent CLIs are not started: {}", layers(facts), lack.lack)),
-        (Ok(plan), Ok(_)) if plan.walls == Walls::Landlock => Strength::Full(format!(
-            "{} (no namespaces here: programs can name this machine's files and processes without reading them, and may not use chmod \
-             or utime at all)",
-            layers(facts)
-        )),
+        (Ok(plan), Err(lack)) => {
+            let names = "; programs can name this machine's files and processes without reading them, and may not use chmod or utime at all";
+            let names = if plan.walls == Walls::Landlock { names } else { "" };
+            Strength::Partial(format!("{}; agent CLIs are not started: {}{names}", layers(facts), lack.lack))
+        }
         (Ok(_), Ok(_)) => Strength::Full(layers(facts)),
     }
 }
@@ -129,25 +128,28 @@ mod tests {
         let facts = |landlock, namespaces| Facts { landlock, seccomp: true, namespaces, bubblewrap: false };
         assert!(matches!(strength_of(&facts(Some(7), true)), Strength::Full(_)));
         assert!(matches!(strength_of(&facts(None, true)), Strength::Full(_)));
-        assert!(matches!(strength_of(&facts(Some(4), false)), Strength::Full(words) if words.contains("no namespaces")));
-        assert!(
-            matches!(strength_of(&facts(Some(3), false)), Strength::Partial(words) if words.contains("agent CLIs are not started"))
-        );
+        for level in [3, 4, 7] {
+            let strength = strength_of(&facts(Some(level), false));
+            assert!(
+                matches!(strength, Strength::Partial(words) if words.contains("agent CLIs are not started") && words.contains("chmod"))
+            );
+        }
         assert!(strength_of(&facts(None, false)).is_none());
         assert!(strength_of(&Facts { seccomp: false, ..facts(Some(7), true) }).is_none());
     }
 
-    /// A machine with an old Landlock alone confines linters, and no CLI: asked as a whole it would seem to confine both.
+    /// A machine without namespaces confines linters, and no CLI: asked as a whole it would seem to confine both.
     #[test]
     fn a_partial_machine_lacks_what_it_takes_for_a_cli() {
         let facts = |landlock| Facts { landlock, seccomp: true, namespaces: false, bubblewrap: false };
         let bubblewrap = Facts { bubblewrap: true, ..facts(None) };
-        for partial in [facts(Some(3)), bubblewrap] {
+        for partial in [facts(Some(3)), facts(Some(4)), bubblewrap] {
             assert!(!strength_of(&partial).is_none());
-            assert!(lack_of(&partial, ProgramNetwork::OurPort).is_some_and(|lack| lack.contains("one port only")));
+            assert!(
+                lack_of(&partial, ProgramNetwork::OurPort).is_some_and(|lack| lack.contains("one port of this machine only"))
+            );
             assert_eq!(lack_of(&partial, ProgramNetwork::Nobody), None);
         }
-        assert_eq!(lack_of(&facts(Some(4)), ProgramNetwork::OurPort), None);
         assert!(lack_of(&facts(None), ProgramNetwork::Nobody).is_some());
     }
 }
