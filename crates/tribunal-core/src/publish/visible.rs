@@ -50,9 +50,12 @@ pub fn on_terminal(page: &str) -> String {
 /// The colour or weight that the text begins with. Concealed text and backgrounds are none of ours.
 fn colour(text: &str) -> Option<&str> {
     let end = text.find('m')?;
-    let first = text[..end].strip_prefix("\u{1b}[")?.split(';').next()?;
-    let known = matches!(first.parse::<u8>().ok()?, 0..=4 | 31..=39 | 91..=97);
-    (known && text[2..end].bytes().all(|byte| byte.is_ascii_digit() || byte == b';')).then(|| &text[..=end])
+    let numbers = text[..end].strip_prefix("\u{1b}[").filter(|numbers| !numbers.contains('+'))?;
+    let numbers: Vec<u8> = numbers.split(';').map(|number| number.parse().ok()).collect::<Option<_>>()?;
+    // Of 256 colours, one is named by three numbers.
+    let is_ours =
+        matches!(numbers[..], [38, 5, _]) || numbers.iter().all(|number| matches!(number, 0..=4 | 31..=37 | 39 | 91..=97));
+    is_ours.then(|| &text[..=end])
 }
 
 /// The same JSON, with what cannot be seen as `\uXXXX`: a program reads the same value, and a terminal obeys nothing.
@@ -87,6 +90,9 @@ mod tests {
         let ours = "\u{1b}[1;31merror\u{1b}[0m \u{1b}[38;5;12m|\u{1b}[0m\n";
         assert_eq!(on_terminal(ours), ours);
         assert_eq!(on_terminal("\u{1b}[8mhidden\u{1b}[1A\u{1b}]0;x\u{7}"), "<U+001B>[8mhidden<U+001B>[1A<U+001B>]0;x<U+0007>");
+        for concealed in ["1;8", "38;5;1;8", "0;;8", "31;40", "+1"] {
+            assert_eq!(on_terminal(&format!("\u{1b}[{concealed}m")), format!("<U+001B>[{concealed}m"));
+        }
     }
 
     #[test]
