@@ -427,18 +427,21 @@ fn is_outside(path: &RepoPath, target: &str) -> bool {
     if target.starts_with(['/', '\\', '~']) || target.get(1..2) == Some(":") {
         return true;
     }
-    let mut depth = path.as_str().matches('/').count() as i64;
-    target.split(['/', '\\']).any(|part| {
-        // The git directory is no part of the tree.
-        if part.eq_ignore_ascii_case(".git") {
-            return true;
+    let mut depth = path.as_str().matches('/').count();
+    let mut is_named = false;
+    target.split(['/', '\\']).any(|part| match part {
+        // What was named may be a link itself, and then nobody knows from here what is above it.
+        ".." if is_named || depth == 0 => true,
+        ".." => {
+            depth -= 1;
+            false
         }
-        depth += match part {
-            ".." => -1,
-            "." | "" => 0,
-            _ => 1,
-        };
-        depth < 0
+        "." | "" => false,
+        name => {
+            is_named = true;
+            // The git directory is no part of the tree.
+            name.eq_ignore_ascii_case(".git")
+        }
     })
 }
 

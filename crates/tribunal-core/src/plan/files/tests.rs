@@ -130,6 +130,10 @@ fn submodules_and_links_are_exempt_or_read_by_what_the_base_has() {
         ("/etc/passwd", true),
         ("C:\\x", true),
         ("../.git/config", true),
+        ("./c/d", false),
+        ("..", false),
+        ("c/../../b.py", true),
+        ("c/d/../../../etc/hosts", true),
     ] {
         assert_eq!(is_outside(&"a/l".into(), target), outside, "{target}");
     }
