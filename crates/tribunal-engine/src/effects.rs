@@ -29,7 +29,7 @@ use tribunal_core::combine::identity::IdBook;
 use tribunal_core::combine::prior::OpenFinding;
 use tribunal_core::combine::rule_proposal::RuleDismissal;
 use tribunal_core::combine::verdict::Outcome;
-use tribunal_core::diff::apply::apply_hunks;
+use tribunal_core::diff::apply::{apply_hunks, undo_hunks};
 use tribunal_core::diff::change::{Change, ChangedFile, FileContent, FileStatus};
 use tribunal_core::diff::parse::{parse_diff, text_of};
 use tribunal_core::diff::prefix::Prefixes;
@@ -41,7 +41,7 @@ use tribunal_core::policy::agents::{AgentConfig, Means};
 use tribunal_core::procedure::review::known::{Known, KnownReview};
 use tribunal_core::procedure::review::{ChangeRead, Effect, Input, LastKnown, Phase, State, Target};
 use tribunal_core::report::history::{PastReview, remember};
-use tribunal_forge::git::change::ReadChange;
+use tribunal_forge::git::change::{ChangeBase, ReadChange};
 use tribunal_forge::git::{GitError, Repository};
 use tribunal_store::Ledger;
 use warm::WarmUp;
@@ -196,7 +196,10 @@ impl Effects {
             return Ok(Arc::clone(change));
         }
         let read = match &state.request.target {
-            Target::Trees { base, head, .. } => self.repository()?.read_change(base, head, state.request.policy.read_limits())?,
+            Target::Trees { base, head, tip, .. } => {
+                let base = ChangeBase::of(base, tip.as_ref());
+                self.repository()?.read_change(base, head, state.request.policy.read_limits())?
+            }
             Target::Patch { .. } => self.read_patch(&patch.unwrap_or_default())?,
         };
         Ok(Arc::clone(self.change.get_or_init(|| Arc::new(read))))
@@ -217,7 +220,8 @@ impl Effects {
         Ok(ReadChange { change, files })
     }
 
-    /// An added file stands in its diff whole; of a changed one the objects may be at hand.
+    /// An added file stands in its diff whole; of a changed one the objects may be at hand. Whoever wrote the diff named them, so a text
+    /// counts only if the hunks fit it: another file in its place would hide what the diff adds.
     fn whole_text(&self, file: &ChangedFile, objects: Option<&(String, String)>) -> Option<String> {
         if file.status == FileStatus::Added && file.content == FileContent::Text {
             return apply_hunks("", &file.hunks);
@@ -225,7 +229,8 @@ impl Effects {
         let (old, new) = objects?;
         let repository = self.repository.as_ref()?;
         let text = |id: &str| repository.blob(id).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-        text(new).or_else(|| apply_hunks(&text(old)?, &file.hunks))
+        let fits = |text: &String| undo_hunks(text, &file.hunks).is_some();
+        text(new).filter(fits).or_else(|| apply_hunks(&text(old)?, &file.hunks))
     }
 
     fn last_known(&self, state: &State, last: KnownReview, change: &Change, keep_document: bool) -> LastKnown {

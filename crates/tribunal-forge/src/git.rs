@@ -13,6 +13,7 @@ mod class;
 pub mod commit;
 mod export;
 pub mod fetch;
+mod git_folder;
 mod known_paths;
 pub mod look;
 pub mod merge;
@@ -70,6 +71,8 @@ pub enum GitError {
     Alternates(PathBuf),
     #[error("{} is a link to {}, which does not belong to this repository", .link.display(), .target.display())]
     LinkedAway { link: PathBuf, target: PathBuf },
+    #[error("{} is neither a file nor a folder, and opening it could wait for ever", .0.display())]
+    SpecialFile(PathBuf),
     #[error("{} is a symbolic link, and nothing is written through links in a git directory", .0.display())]
     Link(PathBuf),
     #[error(

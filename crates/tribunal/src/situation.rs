@@ -96,6 +96,8 @@ impl From<GitError> for Situation {
                 .help("if you set it yourself, take it away: git config --unset core.worktree, or review commits from another clone"),
             GitError::Redirected(_) => Situation::new("foreign-git-directory", exit::USAGE, text)
                 .help("a work tree and its git directory must name each other: see `git worktree repair` and core.worktree"),
+            GitError::SpecialFile(_) => Situation::new("special-file", exit::USAGE, text)
+                .help("a git directory holds files only; if this one was unpacked from an archive, do not use it"),
             GitError::Embedded { .. } => Situation::new("embedded-repository", exit::USAGE, text)
                 .help("files of a repository are not taken for a repository; run this in the top folder of the one that you mean"),
             GitError::Alternates(ref path) => Situation::new("borrowed-objects", exit::USAGE, text)
@@ -272,6 +274,10 @@ pub const CODES: &[(&str, &str)] = &[
         "core.worktree of this repository names another folder than the one that holds it. Files from there are not reviewed.",
     ),
     ("foreign-git-directory", "The `.git` here leads to a git directory that does not name this folder as its work tree."),
+    (
+        "special-file",
+        "A pipe, a socket or a device in the git directory, in the place of a file. git would wait for it for ever.",
+    ),
     ("embedded-repository", "A bare repository among the files of another one. It is content, and is not opened."),
     (
         "borrowed-objects",

@@ -28,6 +28,7 @@ use tribunal_core::procedure::Millis;
 use tribunal_core::procedure::review::Request;
 use tribunal_core::prompt::prompts_hash;
 use tribunal_forge::git::Repository;
+use tribunal_forge::git::work_file::{MAX_TEXT_BYTES, read_regular_file};
 use tribunal_store::folder::make_private;
 
 pub use own_folder::{existing_ledger, make as make_own_folder, open_ledger};
@@ -130,15 +131,11 @@ pub fn discover() -> Result<Repository, Situation> {
     Ok(repository)
 }
 
-/// Where a repository's own configuration, roles and rules are read from: where this branch left the default branch. Never a
-/// commit of the branch itself, whatever it is compared with: its author could have written it.
+/// Where a repository's own configuration, roles and rules are read from: the default branch as it is now. Never a commit of the branch
+/// itself, whatever it is compared with: its author could have written it. Nor where the branch left: whoever writes a branch chooses
+/// that, and could bring back what the base has taken out since, or name a commit of their own that was merged earlier.
 pub fn guidance_base(repository: &Repository) -> Option<Sha> {
-    let tip = repository.default_tip().ok()?.commit;
-    // Where the base is trusted to name programs it is read as it is now: whoever writes a branch chooses where it leaves, and must not
-    // bring back what the base has taken out since.
-    let is_read_at_its_tip = trust::trusts_base().unwrap_or(false);
-    let left = if is_read_at_its_tip { None } else { repository.where_head_left(&tip) };
-    Some(left.unwrap_or(tip))
+    Some(repository.default_tip().ok()?.commit)
 }
 
 /// The repository if there is one; outside of one only a bare diff can be reviewed.
@@ -179,8 +176,11 @@ pub fn guidance_in_force(repository: Option<&Repository>, base: Option<&str>) ->
 fn personal_layers() -> Result<(Vec<Layer>, Layer), Situation> {
     let mut layers = Vec::new();
     let personal = Person::here().config.join("config.toml");
-    if let Ok(text) = std::fs::read_to_string(&personal) {
-        layers.push(read_layer(&personal.display().to_string(), &text)?);
+    // A file that is there and cannot be read must not pass for one that says nothing: it may hold what somebody is not to do.
+    match read_regular_file(&personal, MAX_TEXT_BYTES) {
+        Ok(bytes) => layers.push(read_layer(&personal.display().to_string(), &String::from_utf8_lossy(&bytes))?),
+        Err(error) if error.is_not_found() => {}
+        Err(error) => return Err(Situation::new("bad-config", exit::USAGE, error.to_string())),
     }
     let environment = environment_layer(
         std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))),

@@ -26,7 +26,7 @@ fn replace(text: &str, hunks: &[Hunk], start: fn(&Hunk) -> u32, from: Origin, to
         at = start;
         for line in &hunk.lines {
             if line.origin == Origin::Context || line.origin == from {
-                if *lines.get(at)? != line.text {
+                if *lines.get(at)? != line.text.strip_suffix('\r').unwrap_or(&line.text) {
                     return None;
                 }
                 at += 1;

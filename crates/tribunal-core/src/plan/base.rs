@@ -28,6 +28,18 @@ pub struct FileAttributes {
     pub binary: bool,
 }
 
+impl FileAttributes {
+    /// What two commits of the base say alike.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            generated: self.generated && other.generated,
+            vendored: self.vendored && other.vendored,
+            binary: self.binary && other.binary,
+        }
+    }
+}
+
 /// A file of the base.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileBefore {

@@ -111,12 +111,13 @@ pub enum Target {
         base: Sha,
         head: Sha,
         subject: String,
+        /// The tip of the branch that `base` was the last common commit with. Whoever writes a branch chooses where it leaves, which
+        /// can be a commit of their own that was merged earlier: so `base` tells what changed, and the tip what may be relied on.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tip: Option<Sha>,
     },
     /// A diff without a repository behind it, kept in the ledger under its hash.
-    Patch {
-        digest: Sha,
-        subject: String,
-    },
+    Patch { digest: Sha, subject: String },
 }
 
 impl Target {

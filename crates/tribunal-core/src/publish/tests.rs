@@ -37,7 +37,7 @@ fn claims() -> serde_json::Value {
 fn request() -> Request {
     let (base, head) = (Sha::from("1111111111111111"), Sha::from("2222222222222222"));
     Request {
-        target: Target::Trees { base, head, subject: "x against main".into() },
+        target: Target::Trees { base, head, subject: "x against main".into(), tip: None },
         ..crate::procedure::review::tests::request()
     }
 }

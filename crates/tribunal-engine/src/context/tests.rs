@@ -2,6 +2,7 @@ use super::*;
 use std::process::Command;
 use tribunal_core::policy::config::ReadLimits;
 use tribunal_core::prompt::pieces::PieceKind;
+use tribunal_forge::git::change::ChangeBase;
 
 fn git(folder: &std::path::Path, args: &[&str]) {
     let own = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org", "-c", "commit.gpgsign=false"];
@@ -23,7 +24,7 @@ fn gathered(before: &[(&str, &str)], after: &[(&str, &str)]) -> Gathered {
     }
     let repository = Repository::discover(folder.path()).unwrap();
     let (base, head) = (repository.commit("HEAD~1").unwrap(), repository.commit("HEAD").unwrap());
-    let read = repository.read_change(&base, &head, ReadLimits::default()).unwrap();
+    let read = repository.read_change(ChangeBase::commit(&base), &head, ReadLimits::default()).unwrap();
     let files: Vec<&ChangedFile> = read.change.files.iter().collect();
     let limits = ContextLimits { time: Duration::from_secs(60), ..ContextLimits::default() };
     gather(Some((&repository, &head)), &files, limits)

@@ -37,7 +37,7 @@ impl Effects {
     ) -> Result<Answer, AgentFailure> {
         let failed = AgentFailure::Failed;
         let profile = config.profile().ok_or_else(|| failed(format!("there is no linter profile `{}`", config.profile)))?;
-        let Target::Trees { base, head, .. } = &state.request.target else {
+        let Target::Trees { base, head, tip, .. } = &state.request.target else {
             return Err(failed("a linter needs files, and a bare diff has none".into()));
         };
         let repository = self.repository().map_err(|error| failed(error.to_string()))?;
@@ -50,7 +50,8 @@ impl Effects {
             })
             .collect();
         let own = read_table(&config.rules).map_err(failed)?;
-        let found = ProfiledLinter { config, profile }.look(&changed, &Commits { repository, base, head })?;
+        let found = ProfiledLinter { config, profile }
+            .look(&changed, &Commits { repository, base: tip.as_ref().unwrap_or(base), head })?;
         let linted = Linted {
             name: seat.agent.as_str(),
             profile,
@@ -63,7 +64,7 @@ impl Effects {
     }
 }
 
-/// The base and the head of a review.
+/// The tip of the base, whose configuration counts, and the head of a review.
 struct Commits<'a> {
     repository: &'a Repository,
     base: &'a Sha,

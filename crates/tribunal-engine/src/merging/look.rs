@@ -18,6 +18,7 @@ use tribunal_core::pull::facts::{Account, BaseRules, Mergeable, Permission, Pull
 use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::pull::place::ForgeKind;
 use tribunal_core::pull::told::Told;
+use tribunal_forge::git::change::ChangeBase;
 use tribunal_forge::git::{GitError, Repository};
 
 /// A pull request that is pushed to again and again while it is read is not looked at more often than this.
@@ -213,7 +214,7 @@ impl Merging {
 fn read(repository: &Repository, base: Sha, head: Sha) -> Result<Brought, GitError> {
     let parted = repository.merge_base(&base, &head, "base", "head")?;
     repository.bring_changed(&parted, &head)?;
-    let change = repository.read_change(&parted, &head, ReadLimits::default())?.change;
+    let change = repository.read_change(ChangeBase::commit(&parted), &head, ReadLimits::default())?.change;
     let files = change.files.iter().flat_map(|file| [Some(&file.path), file.old_path.as_ref()]).flatten().cloned().collect();
     Ok(Brought {
         files,

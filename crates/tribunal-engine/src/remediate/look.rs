@@ -23,6 +23,7 @@ use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::pull::place::{ForgeKind, Place};
 use tribunal_core::pull::talk::{Comment, Reaction, ReactionTarget, Review, Thread};
 use tribunal_core::remedy::signals::young_files;
+use tribunal_forge::git::change::ChangeBase;
 
 /// Young files, and each file of results with its items.
 type Brought = (BTreeSet<RepoPath>, Vec<(LintFile, Linted)>);
@@ -203,7 +204,8 @@ impl Remedies {
             };
             let merge_base = repository.merge_base(&fetched.0, &fetched.1, "base", "head").map_err(said)?;
             repository.bring_changed(&merge_base, &fetched.1).map_err(said)?;
-            let read = repository.read_change(&merge_base, &fetched.1, limits).map_err(said)?;
+            let read =
+                repository.read_change(ChangeBase { commit: &merge_base, tip: &fetched.0 }, &fetched.1, limits).map_err(said)?;
             let found = |file: LintFile| {
                 let linted = lint::found(&repository, &file, &merge_base, &fetched.1, &read.change)?;
                 Ok((file, linted))

@@ -1,6 +1,6 @@
 //! What the base says of each changed file: its attributes, and the file as it was there.
 
-use super::change::RawEntry;
+use super::change::{ChangeBase, RawEntry, Sides};
 use super::{GitError, Repository};
 use std::collections::{BTreeMap, BTreeSet};
 use tribunal_core::ids::{RepoPath, Sha};
@@ -21,29 +21,47 @@ struct Start {
 impl Repository {
     pub(super) fn add_base_facts(
         &self,
-        base: &Sha,
+        base: ChangeBase<'_>,
         entries: &[RawEntry],
         files: &mut [FileSummary],
         has_attributes: bool,
     ) -> Result<(), GitError> {
-        let attributes = if has_attributes { self.base_attributes(base, entries)? } else { Attributes::default() };
+        let attributes_at =
+            |commit| if has_attributes { self.base_attributes(commit, entries) } else { Ok(Attributes::default()) };
+        let (attributes, at_tip) = (attributes_at(base.commit)?, attributes_at(base.tip)?);
         let entries: BTreeMap<&RepoPath, &RawEntry> = entries.iter().map(|entry| (&entry.path, entry)).collect();
-        let starts = self.starts(&entries, files)?;
+        let since = if base.tip == base.commit { Vec::new() } else { self.changed_on_base(base, &entries)? };
+        let since: BTreeMap<&RepoPath, &RawEntry> = since.iter().map(|entry| (&entry.path, entry)).collect();
+        let starts = self.starts(&entries, &since, files)?;
         for file in files {
             let Some(entry) = entries.get(&file.path) else { continue };
             if file.content == ContentKind::Binary && entry.has_new_blob() {
                 file.format = starts.get(&entry.new_id).and_then(|start| start.format.clone());
             }
             let before = (entry.status != 'A').then(|| before(entry, starts.get(&entry.old_id)));
-            file.base = Some(BaseFacts { attributes: attributes.of(&file.path), before });
+            let is_so_at_tip = |before: &FileBefore| match since.get(&before.path) {
+                None => true,
+                Some(now) => after(now, starts.get(&now.new_id)).as_ref() == Some(before),
+            };
+            let attributes = attributes.of(&file.path).and(at_tip.of(&file.path));
+            file.base = Some(BaseFacts { attributes, before: before.filter(is_so_at_tip) });
         }
         Ok(())
+    }
+
+    /// Files of the change that the base branch has changed, too, since the head left it.
+    fn changed_on_base(&self, base: ChangeBase<'_>, entries: &BTreeMap<&RepoPath, &RawEntry>) -> Result<Vec<RawEntry>, GitError> {
+        let old_paths: BTreeSet<&RepoPath> =
+            entries.values().map(|entry| entry.old_path.as_ref().unwrap_or(&entry.path)).collect();
+        let all = self.raw_entries(Sides { old: base.commit, new: base.tip, renames: false })?;
+        Ok(all.iter().filter(|entry| old_paths.contains(&entry.path)).cloned().collect())
     }
 
     /// The first bytes of the blobs that they matter for: binary ones, and those in whose place a header says that a tool wrote them.
     fn starts(
         &self,
         entries: &BTreeMap<&RepoPath, &RawEntry>,
+        since: &BTreeMap<&RepoPath, &RawEntry>,
         files: &[FileSummary],
     ) -> Result<BTreeMap<String, Start>, GitError> {
         let mut ids: BTreeSet<&str> = BTreeSet::new();
@@ -55,6 +73,8 @@ impl Repository {
             }
             if (is_binary || file.says_generated) && entry.has_old_blob() {
                 ids.insert(&entry.old_id);
+                let now = since.get(entry.old_path.as_ref().unwrap_or(&entry.path)).filter(|now| now.has_new_blob());
+                ids.extend(now.map(|now| now.new_id.as_str()));
             }
         }
         let mut starts = BTreeMap::new();
@@ -100,14 +120,23 @@ impl Repository {
 }
 
 fn before(entry: &RawEntry, start: Option<&Start>) -> FileBefore {
-    let content = match entry.old_mode.as_str() {
+    version(entry.old_path.as_ref().unwrap_or(&entry.path), &entry.old_mode, start)
+}
+
+/// What is there after a change of the base branch, if anything is.
+fn after(entry: &RawEntry, start: Option<&Start>) -> Option<FileBefore> {
+    (entry.status != 'D').then(|| version(&entry.path, &entry.new_mode, start))
+}
+
+fn version(path: &RepoPath, mode: &str, start: Option<&Start>) -> FileBefore {
+    let content = match mode {
         "160000" => ContentKind::Submodule,
         "120000" => ContentKind::Symlink,
         _ if start.is_some_and(|start| start.is_binary) => ContentKind::Binary,
         _ => ContentKind::Text,
     };
     FileBefore {
-        path: entry.old_path.clone().unwrap_or_else(|| entry.path.clone()),
+        path: path.clone(),
         content,
         says_generated: start.is_some_and(|start| start.says_generated),
         format: start.and_then(|start| start.format.clone()),

@@ -22,7 +22,7 @@ impl Bounds {
 }
 
 /// Git ends a transfer itself that brings less than this many bytes a second for a minute.
-pub(super) const NOT_TOO_SLOW: [&str; 2] = ["http.lowSpeedLimit=1000", "http.lowSpeedTime=60"];
+pub(super) const NOT_TOO_SLOW: [(&str, &str); 2] = [("http.lowSpeedLimit", "1000"), ("http.lowSpeedTime", "60")];
 
 /// What a server says for people is not kept beyond this.
 const MAX_SAID: u64 = 64 * 1024;

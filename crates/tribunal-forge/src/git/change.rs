@@ -36,10 +36,30 @@ const DIFF: [&str; 10] = [
 
 /// Two trees, and whether a file that was moved is one file or two.
 #[derive(Clone, Copy)]
-struct Sides<'a> {
-    old: &'a Sha,
-    new: &'a Sha,
-    renames: bool,
+pub(super) struct Sides<'a> {
+    pub old: &'a Sha,
+    pub new: &'a Sha,
+    pub renames: bool,
+}
+
+/// Where a change begins.
+#[derive(Clone, Copy)]
+pub struct ChangeBase<'a> {
+    /// What the head is compared with.
+    pub commit: &'a Sha,
+    /// The tip of the branch that it goes to. What exempts a file must hold here, too.
+    pub tip: &'a Sha,
+}
+
+impl<'a> ChangeBase<'a> {
+    /// For a comparison that no branch is behind, or in which nothing is exempted.
+    pub fn commit(commit: &'a Sha) -> Self {
+        Self { commit, tip: commit }
+    }
+
+    pub fn of(commit: &'a Sha, tip: Option<&'a Sha>) -> Self {
+        Self { commit, tip: tip.unwrap_or(commit) }
+    }
 }
 
 impl<'a> Sides<'a> {
@@ -75,13 +95,13 @@ pub struct ReadChange {
     pub files: Vec<FileSummary>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct RawEntry {
     pub(super) path: RepoPath,
     path_bytes: Vec<u8>,
     pub(super) old_path: Option<RepoPath>,
     pub(super) old_mode: String,
-    new_mode: String,
+    pub(super) new_mode: String,
     pub(super) old_id: String,
     pub(super) new_id: String,
     pub(super) status: char,
@@ -103,8 +123,8 @@ impl RawEntry {
 }
 
 impl Repository {
-    pub fn read_change(&self, base: &Sha, head: &Sha, limits: ReadLimits) -> Result<ReadChange, GitError> {
-        let sides = Sides { old: base, new: head, renames: true };
+    pub fn read_change(&self, base: ChangeBase<'_>, head: &Sha, limits: ReadLimits) -> Result<ReadChange, GitError> {
+        let sides = Sides { old: base.commit, new: head, renames: true };
         let entries = self.raw_entries(sides)?;
         if entries.is_empty() {
             return Ok(ReadChange { change: Change::default(), files: Vec::new() });
@@ -114,7 +134,7 @@ impl Repository {
         let paths = self.all_paths(head)?;
         change.repository_has_tests = paths.iter().any(shows_testing);
         change.tested = tested(&change.files, &paths);
-        change.own_addresses = self.own_addresses(base, &change.files, &paths);
+        change.own_addresses = self.own_addresses(base.tip, &change.files, &paths);
         change.files.sort_by(|a, b| a.path.cmp(&b.path));
         let mut files: Vec<FileSummary> = change
             .files
@@ -236,7 +256,7 @@ impl Repository {
         Ok(contents(old_base, since)? == contents(base, head)?)
     }
 
-    fn raw_entries(&self, sides: Sides<'_>) -> Result<Arc<Vec<RawEntry>>, GitError> {
+    pub(super) fn raw_entries(&self, sides: Sides<'_>) -> Result<Arc<Vec<RawEntry>>, GitError> {
         let key = (sides.old.clone(), sides.new.clone(), sides.renames);
         if let Some(kept) = self.cache().compared.get(&key) {
             return Ok(Arc::clone(kept));
@@ -415,6 +435,10 @@ impl Repository {
 
     /// Blobs by id, for a diff whose `index` lines name objects that this repository has.
     pub fn blob(&self, id: &str) -> Option<Vec<u8>> {
+        // Whoever wrote the diff wrote the id: no name of a branch, and no path in one.
+        if !id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return None;
+        }
         self.bring([id.to_owned()].into()).ok()?;
         self.ask(UntrustedTree::CatFile, ["blob", id]).ok()
     }

@@ -86,24 +86,24 @@ class! {
 }
 
 /// Settings that no configuration may override.
-const HARDENED: [&str; 15] = [
-    "core.hooksPath=/dev/null",
-    "core.fsmonitor=false",
+const HARDENED: [(&str, &str); 15] = [
+    ("core.hooksPath", "/dev/null"),
+    ("core.fsmonitor", "false"),
     // Both are claims of whoever wrote the git directory about what the objects and the work tree hold.
-    "core.commitGraph=false",
-    "core.untrackedCache=false",
-    "core.quotePath=false",
-    "core.pager=cat",
+    ("core.commitGraph", "false"),
+    ("core.untrackedCache", "false"),
+    ("core.quotePath", "false"),
+    ("core.pager", "cat"),
     // A snapshot writes no file, so line ends cannot be harmed by it; a check of them would only refuse to read.
-    "core.safecrlf=false",
-    "core.attributesFile=/dev/null",
-    "diff.suppressBlankEmpty=false",
-    "safe.bareRepository=explicit",
-    "submodule.recurse=false",
-    "fetch.recurseSubmodules=false",
-    "commit.gpgSign=false",
-    "gc.auto=0",
-    "maintenance.auto=false",
+    ("core.safecrlf", "false"),
+    ("core.attributesFile", "/dev/null"),
+    ("diff.suppressBlankEmpty", "false"),
+    ("safe.bareRepository", "explicit"),
+    ("submodule.recurse", "false"),
+    ("fetch.recurseSubmodules", "false"),
+    ("commit.gpgSign", "false"),
+    ("gc.auto", "0"),
+    ("maintenance.auto", "false"),
 ];
 
 /// Variables that git needs from outside; everything else stays outside, all other `GIT_*` variables included.
@@ -123,7 +123,8 @@ const PASSED_ON: [&str; 9] = [
 pub(super) struct Git<C> {
     command: Command,
     subcommand: &'static str,
-    settings: Vec<String>,
+    /// Key and value apart: in one text, a name that holds `=` would make another key of it.
+    settings: Vec<(String, String)>,
     literal_pathspecs: bool,
     args: Vec<OsString>,
     class: PhantomData<C>,
@@ -151,7 +152,7 @@ impl<C: Class> Git<C> {
         command.env("GIT_ALLOW_PROTOCOL", "").env("GIT_NO_LAZY_FETCH", "1");
         command.arg("-C").arg(directory);
         let subcommand = class.subcommand();
-        let settings = HARDENED.iter().map(|setting| (*setting).to_owned()).collect();
+        let settings = HARDENED.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
         Self { command, subcommand, settings, literal_pathspecs: true, args: Vec::new(), class: PhantomData }
     }
 
@@ -170,8 +171,8 @@ impl<C: Class> Git<C> {
         self
     }
 
-    pub fn setting(mut self, setting: impl Into<String>) -> Self {
-        self.settings.push(setting.into());
+    pub fn setting(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
+        self.settings.push((key.into(), value.into()));
         self
     }
 
@@ -186,9 +187,7 @@ impl<C: Class> Git<C> {
         if self.literal_pathspecs {
             command.arg("--literal-pathspecs");
         }
-        for setting in &self.settings {
-            command.arg("-c").arg(setting);
-        }
+        give_settings(&mut command, self.settings.iter().map(|(key, value)| (key.as_str(), value.as_str())));
         command.arg(self.subcommand).args(&self.args);
         command
     }
@@ -252,6 +251,16 @@ impl<C: Class> Git<C> {
     }
 }
 
+/// Above every configuration file, and never as an argument, which is split at its first `=`.
+fn give_settings<'a>(command: &mut Command, settings: impl Iterator<Item = (&'a str, &'a str)>) {
+    let mut count = 0;
+    for (key, value) in settings {
+        command.env(format!("GIT_CONFIG_KEY_{count}"), key).env(format!("GIT_CONFIG_VALUE_{count}"), value);
+        count += 1;
+    }
+    command.env("GIT_CONFIG_COUNT", count.to_string());
+}
+
 fn not_started(source: std::io::Error) -> GitError {
     match source.kind() {
         std::io::ErrorKind::NotFound => GitError::NoGit,
@@ -279,9 +288,7 @@ pub fn git_in_demo(folder: &Path, args: &[&str]) -> Result<(), GitError> {
         }
     }
     command.env("HOME", folder).env("GIT_CONFIG_NOSYSTEM", "1").arg("-C").arg(folder);
-    for setting in ["user.name=Demo", "user.email=demo@example.com"].iter().chain(&HARDENED) {
-        command.arg("-c").arg(setting);
-    }
+    give_settings(&mut command, [("user.name", "Demo"), ("user.email", "demo@example.com")].into_iter().chain(HARDENED));
     let answer = command.args(args).output().map_err(not_started)?;
     if answer.status.success() {
         return Ok(());
@@ -310,9 +317,10 @@ impl Repository {
     /// The same with other files in place of the work tree's.
     pub(super) fn in_files(&self, class: PersonsCheckout, folder: &Path) -> Result<Git<PersonsCheckout>, GitError> {
         let mut git = self.in_repository(Git::new(class, folder)).env("GIT_WORK_TREE", folder);
-        for filter in self.filters()? {
+        // Those of the repository's own configuration are never known to git.
+        for filter in self.persons_filters()? {
             for (key, value) in [("clean", ""), ("smudge", ""), ("process", ""), ("required", "false")] {
-                git = git.setting(format!("filter.{filter}.{key}={value}"));
+                git = git.setting(format!("filter.{filter}.{key}"), value);
             }
         }
         Ok(git.env("GIT_ALTERNATE_OBJECT_DIRECTORIES", self.own_objects()))

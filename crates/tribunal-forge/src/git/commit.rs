@@ -67,13 +67,13 @@ impl Repository {
     /// Keeps commits that nothing else points to.
     pub fn keep(&self, name: &str, commit: &Sha) -> Result<(), GitError> {
         let name = format!("refs/tribunal/{name}");
-        self.refuse_links(&[&name, &format!("logs/{name}")])?;
+        self.refuse_linked_ref(&name)?;
         self.ask(UntrustedTree::UpdateRef, [&name, commit.as_str()]).map(drop)
     }
 
     pub fn let_go(&self, name: &str) -> Result<(), GitError> {
         let name = format!("refs/tribunal/{name}");
-        self.refuse_links(&[&name, &format!("logs/{name}"), "packed-refs"])?;
+        self.refuse_linked_ref(&name)?;
         self.ask(UntrustedTree::UpdateRef, ["-d", &name]).map(drop)
     }
 

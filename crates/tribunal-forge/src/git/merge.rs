@@ -48,7 +48,7 @@ impl<'a> Merger<'a> {
     }
 
     fn git(&self, what: UntrustedTree) -> Git<UntrustedTree> {
-        let asked = self.repository.on_tree(what).setting("i18n.commitEncoding=UTF-8");
+        let asked = self.repository.on_tree(what).setting("i18n.commitEncoding", "UTF-8");
         let asked = self.by.writes(self.by.commits(asked));
         match &self.aside {
             None => asked,

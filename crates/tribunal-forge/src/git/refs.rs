@@ -145,11 +145,6 @@ impl Repository {
         })
     }
 
-    /// Where what is checked out left this commit's history; nothing where they have none in common.
-    pub fn where_head_left(&self, tip: &Sha) -> Option<Sha> {
-        self.ask_text(UntrustedTree::MergeBase, [tip.as_str(), "HEAD"]).ok().filter(|id| !id.is_empty()).map(Sha)
-    }
-
     /// The full name of the branch that changes are made against. Full names, so that a tag cannot stand in for a branch.
     pub fn default_branch(&self) -> Result<String, GitError> {
         Ok(self.default_tip()?.name)

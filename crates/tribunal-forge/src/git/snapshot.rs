@@ -120,7 +120,7 @@ impl Repository {
 
     /// Paths whose attributes name a filter that is defined on this machine, and the filter.
     fn filtered(&self, paths: &[&Vec<u8>], index: &Path) -> Result<BTreeMap<Vec<u8>, String>, GitError> {
-        let known: &BTreeSet<String> = self.filters()?;
+        let known: BTreeSet<String> = self.filters()?;
         if known.is_empty() || paths.is_empty() {
             return Ok(BTreeMap::new());
         }

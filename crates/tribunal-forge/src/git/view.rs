@@ -8,9 +8,10 @@
 //! it, would hand files to reviewers that the person did not mean.
 
 use super::class::{NoRepository, no_repository};
+use super::git_folder::{borrowed_objects, refuse_special_files};
 use super::own_folder::OwnFolder;
 use super::settings::Settings;
-use super::work_file::{MAX_TEXT_BYTES, WorkFileError, read_regular_file};
+use super::work_file::{MAX_TEXT_BYTES, read_regular_file};
 use super::{GitError, Repository};
 use std::collections::BTreeSet;
 use std::fs;
@@ -21,8 +22,8 @@ use std::sync::{Arc, OnceLock};
 pub(super) struct View {
     folder: OwnFolder,
     pub settings: Settings,
-    /// Filters by name, once they were asked for.
-    filters: OnceLock<BTreeSet<String>>,
+    /// Filters that the person's own configuration defines, by name, once they were asked for.
+    persons_filters: OnceLock<BTreeSet<String>>,
 }
 
 impl View {
@@ -38,7 +39,7 @@ impl View {
         for name in ["info/exclude", "shallow"] {
             link(&common_dir.join(name), &top.join(name)).map_err(io)?;
         }
-        Ok(Self { folder, settings, filters: OnceLock::new() })
+        Ok(Self { folder, settings, persons_filters: OnceLock::new() })
     }
 
     pub fn path(&self) -> &Path {
@@ -58,15 +59,16 @@ fn link(target: &Path, at: &Path) -> std::io::Result<()> {
 }
 
 /// The folders of a repository, as git finds them.
-struct Folders {
-    git_dir: PathBuf,
-    common_dir: PathBuf,
+pub(super) struct Folders {
+    pub git_dir: PathBuf,
+    pub common_dir: PathBuf,
 }
 
 impl Repository {
     /// Finds the repository around a folder.
     pub fn discover(start: &Path) -> Result<Self, GitError> {
         let start = fs::canonicalize(start).map_err(|_| GitError::NotARepository(start.to_path_buf()))?;
+        refuse_special_files(&start)?;
         let folders = found(&start)?;
         let settings = Settings::of(&folders.git_dir, &folders.common_dir)?;
         let work_tree = work_tree(&start, &folders, &settings)?;
@@ -84,25 +86,31 @@ impl Repository {
     }
 
     /// Filters that this repository's or the person's configuration defines. None of them is run.
-    pub(super) fn filters(&self) -> Result<&BTreeSet<String>, GitError> {
+    pub(super) fn filters(&self) -> Result<BTreeSet<String>, GitError> {
+        let of_repository = self.view.iter().flat_map(|view| view.settings.filters()).map(str::to_owned);
+        Ok(of_repository.chain(self.persons_filters()?.iter().cloned()).collect())
+    }
+
+    /// Filters that git knows of: it never reads the repository's own configuration.
+    pub(super) fn persons_filters(&self) -> Result<&BTreeSet<String>, GitError> {
         static NONE: BTreeSet<String> = BTreeSet::new();
         let Some(view) = &self.view else { return Ok(&NONE) };
-        if let Some(known) = view.filters.get() {
+        if let Some(known) = view.persons_filters.get() {
             return Ok(known);
         }
         // Exit code 1 says that there is none.
         let asked = self.on_tree(super::class::UntrustedTree::Config).args(["-z", "--name-only", "--get-regexp", r"^filter\."]);
         let listed = String::from_utf8_lossy(&asked.output(None)?.stdout).into_owned();
         let name = |key: &str| Some(key.strip_prefix("filter.")?.rsplit_once('.')?.0.to_owned());
-        let mut names: BTreeSet<String> = listed.split('\0').filter_map(name).collect();
-        names.extend(view.settings.filters().map(str::to_owned));
-        Ok(view.filters.get_or_init(|| names))
+        Ok(view.persons_filters.get_or_init(|| listed.split('\0').filter_map(name).collect()))
     }
 
-    /// Refuses to write where a link leads out of the git directory.
+    /// Refuses to write where a link leads out of the git directory. In a linked work tree git has two: a path can lie in either.
     pub(super) fn refuse_links(&self, paths: &[&str]) -> Result<(), GitError> {
-        for path in paths {
-            let mut step = self.common_dir.clone();
+        for (folder, path) in
+            [&self.git_dir, &self.common_dir].into_iter().flat_map(|folder| paths.iter().map(move |path| (folder, path)))
+        {
+            let mut step = folder.clone();
             for name in path.split('/') {
                 step.push(name);
                 if fs::symlink_metadata(&step).is_ok_and(|found| found.is_symlink()) {
@@ -112,21 +120,25 @@ impl Repository {
         }
         Ok(())
     }
+
+    /// The same for all that git writes when a ref moves: its log and, if it is checked out, that of `HEAD`.
+    pub(super) fn refuse_linked_ref(&self, name: &str) -> Result<(), GitError> {
+        self.refuse_links(&[name, &format!("logs/{name}"), "logs/HEAD", "packed-refs"])
+    }
 }
 
 fn found(start: &Path) -> Result<Folders, GitError> {
-    let ask = |more: &[&str]| {
-        let asked = no_repository(NoRepository::RevParse, start);
-        let asked = more.iter().fold(asked, |asked, setting| asked.setting(*setting));
+    let ask = |bare_repositories: &str| {
+        let asked = no_repository(NoRepository::RevParse, start).setting("safe.bareRepository", bare_repositories);
         asked.args(["--path-format=absolute", "--git-dir", "--git-common-dir"]).output(None)
     };
-    let mut answer = ask(&[])?;
+    let mut answer = ask("explicit")?;
     if !answer.success && answer.stderr.contains("bare repository") {
         // A bare repository that comes with the files of another one is content, not the repository that the person means.
         if let Some(outer) = start.ancestors().find(|folder| is_embedded_in(start, folder)) {
             return Err(GitError::Embedded { inside: outer.to_path_buf() });
         }
-        answer = ask(&["safe.bareRepository=all"])?;
+        answer = ask("all")?;
     }
     if !answer.success {
         if answer.stderr.contains("not a git repository") {
@@ -184,83 +196,4 @@ fn work_tree(start: &Path, folders: &Folders, settings: &Settings) -> Result<Opt
         None if common_dir == git_dir && is_bare && git_dir.starts_with(holder) => Ok(None),
         _ => Err(GitError::Redirected(git_dir.clone())),
     }
-}
-
-/// Objects of another repository are used only if the person said so: the other one may hold what is not meant for reviewers. They are
-/// borrowed by a list, or by a link in the place of a folder of this repository.
-fn borrowed_objects(folders: &Folders) -> Result<(), GitError> {
-    let (listed, linked) = (alternates(&folders.common_dir)?, links_away(folders));
-    if listed.is_empty() && linked.is_empty() {
-        return Ok(());
-    }
-    let asked = no_repository(NoRepository::Config, Path::new("/")).args(["--global", "-z", "--get-all", "tribunal.alternates"]);
-    let allowed = String::from_utf8_lossy(&asked.output(None)?.stdout).into_owned();
-    let allowed: Vec<PathBuf> = allowed.split('\0').filter_map(|path| fs::canonicalize(path).ok()).collect();
-    let is_allowed = |folder: &PathBuf| fs::canonicalize(folder).is_ok_and(|folder| allowed.contains(&folder));
-    if let Some(folder) = listed.into_iter().find(|folder| !is_allowed(folder)) {
-        return Err(GitError::Alternates(fs::canonicalize(&folder).unwrap_or(folder)));
-    }
-    match linked.into_iter().find(|(_, target)| !allowed.contains(target)) {
-        None => Ok(()),
-        Some((link, target)) => Err(GitError::LinkedAway { link, target }),
-    }
-}
-
-/// What `objects/info/alternates` lists.
-fn alternates(common_dir: &Path) -> Result<Vec<PathBuf>, GitError> {
-    let objects = common_dir.join("objects");
-    let list = objects.join("info/alternates");
-    match fs::metadata(&list) {
-        Err(_) => return Ok(Vec::new()),
-        Ok(found) if !found.is_file() => return Err(GitError::Redirected(list)),
-        Ok(_) => {}
-    }
-    let failed = |error: WorkFileError| GitError::Io {
-        what: "the list of alternates cannot be read".to_owned(),
-        source: std::io::Error::other(error.to_string()),
-    };
-    let text = read_regular_file(&list, MAX_TEXT_BYTES).map_err(failed)?;
-    let text = String::from_utf8_lossy(&text);
-    let folders = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
-    Ok(folders.map(|line| objects.join(line)).collect())
-}
-
-/// Links in the places of objects and refs that lead out of the git directory, as `git-new-workdir` makes them, and where each leads. A
-/// link to another ref of the same repository is one that git writes itself.
-fn links_away(folders: &Folders) -> Vec<(PathBuf, PathBuf)> {
-    let mut found = Vec::new();
-    let mut git_dirs = vec![&folders.common_dir];
-    git_dirs.extend(Some(&folders.git_dir).filter(|git_dir| **git_dir != folders.common_dir));
-    let Ok(real) = fs::canonicalize(&folders.common_dir) else { return found };
-    for git_dir in git_dirs {
-        let mut look = |path: PathBuf| {
-            if fs::symlink_metadata(&path).is_ok_and(|about| about.is_symlink())
-                && let Ok(target) = fs::canonicalize(&path)
-                && !target.starts_with(&real)
-            {
-                found.push((path, target));
-            }
-        };
-        ["objects", "refs", "packed-refs"].into_iter().for_each(|name| look(git_dir.join(name)));
-        // Loose objects lie one folder deep; a link in place of a single one would have to know its id.
-        for folder in ["objects", "objects/info", "objects/pack"] {
-            entries(&git_dir.join(folder)).filter(|(_, kind)| kind.is_symlink()).for_each(|(path, _)| look(path));
-        }
-        let mut refs = vec![git_dir.join("refs")];
-        while let Some(folder) = refs.pop().filter(|folder| !folder.is_symlink()) {
-            for (path, kind) in entries(&folder) {
-                if kind.is_dir() {
-                    refs.push(path);
-                } else if kind.is_symlink() {
-                    look(path);
-                }
-            }
-        }
-    }
-    found
-}
-
-fn entries(folder: &Path) -> impl Iterator<Item = (PathBuf, fs::FileType)> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    entries.filter_map(|entry| Some((entry.path(), entry.file_type().ok()?)))
 }

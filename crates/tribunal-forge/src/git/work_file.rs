@@ -13,7 +13,7 @@ pub const MAX_TEXT_BYTES: u64 = 1024 * 1024;
 pub enum WorkFileError {
     #[error("{} is a symbolic link, which a branch can bring and which is not followed; put the file itself there", .0.display())]
     Link(PathBuf),
-    #[error("{} is no regular file", .0.display())]
+    #[error("{} is not a regular file", .0.display())]
     NotRegular(PathBuf),
     #[error("{} is larger than {most}", .path.display(), most = size(*.most))]
     TooLarge { path: PathBuf, most: u64 },
@@ -59,13 +59,19 @@ pub fn list_work_folder(top: &Path, inside: &Path) -> Result<Vec<String>, WorkFi
 }
 
 /// A file that a person named in any way. Where it lies in a checkout, the checkout's rules hold for it.
-pub fn read_named_file(top: Option<&Path>, path: &Path, most: u64) -> Result<Vec<u8>, WorkFileError> {
+pub fn read_named_file(path: &Path, most: u64) -> Result<Vec<u8>, WorkFileError> {
+    read_regular_file(&check_named_path(path)?, most)
+}
+
+/// The whole path of a file that a person named, to read or to write. Where it lies in a checkout, no part below its top may be a link:
+/// a branch can put one where the person expects their own file. Every `.git` above counts, because a link can lead to another checkout.
+pub fn check_named_path(path: &Path) -> Result<PathBuf, WorkFileError> {
     let whole = std::path::absolute(path).map_err(|source| WorkFileError::Io { path: path.to_owned(), source })?;
     let whole = without_steps_up(&whole);
-    if let Some((top, inside)) = top.and_then(|top| Some((top, whole.strip_prefix(top).ok()?))) {
-        check_work_path(top, inside)?;
+    for top in whole.ancestors().skip(1).filter(|above| fs::symlink_metadata(above.join(".git")).is_ok()) {
+        check_work_path(top, whole.strip_prefix(top).unwrap_or(&whole))?;
     }
-    read_regular_file(&whole, most)
+    Ok(whole)
 }
 
 /// A file that is a regular one, wherever it lies, up to a bound. What is larger than its size says, as devices and files of `/proc` are,
@@ -119,11 +125,6 @@ pub fn check_work_path(top: &Path, inside: &Path) -> Result<bool, WorkFileError>
     Ok(true)
 }
 
-/// The checkout around a folder: the nearest folder above that holds `.git`.
-pub fn top_around(folder: &Path) -> Option<PathBuf> {
-    folder.ancestors().find(|above| fs::symlink_metadata(above.join(".git")).is_ok()).map(Path::to_owned)
-}
-
 /// `a/../b` is `b`, by its text.
 fn without_steps_up(path: &Path) -> PathBuf {
     let mut whole = PathBuf::new();
@@ -162,7 +163,7 @@ mod tests {
         assert_eq!(read("./sub/a", 4), Ok(Some(b"text".to_vec())));
         assert_eq!((read("sub/b", 4), read("sub/a/b", 4)), (Ok(None), Ok(None)));
         assert!(read("sub/a", 3).unwrap_err().contains("larger than 3 bytes"));
-        assert!(read("sub", 4).unwrap_err().contains("no regular file"));
+        assert!(read("sub", 4).unwrap_err().contains("not a regular file"));
         assert!(read("../private", 9).unwrap_err().contains("leads out"));
         for link in ["endless", "private", "linked/a", "dangling"] {
             assert!(read(link, 9).unwrap_err().contains("symbolic link"), "{link}");
@@ -170,10 +171,21 @@ mod tests {
         assert_eq!(read("linked/b", 9), Ok(None), "nothing is behind the link");
         assert!(list_work_folder(&top, Path::new("linked")).is_err());
         assert_eq!(list_work_folder(&top, Path::new("sub")).unwrap(), ["a"]);
-        let named = |path: &str| read_named_file(Some(&top), &top.join(path), 9).map_err(|error| error.to_string());
+        let named = |path: &str| read_named_file(&top.join(path), 9).map_err(|error| error.to_string());
+        assert_eq!(named("linked/a"), Ok(b"text".to_vec()), "no checkout, so the links are the person's own");
+        fs::create_dir_all(top.join(".git")).unwrap();
+        assert!(named("linked/a").unwrap_err().contains("symbolic link"));
         assert!(named("sub/../private").unwrap_err().contains("symbolic link"));
         assert_eq!(named("../private"), Ok(b"secret".to_vec()));
+        // Another checkout behind the link does not make the link its own.
+        fs::create_dir_all(folder.path().join("other/.git")).unwrap();
+        fs::write(folder.path().join("other/file"), "other").unwrap();
+        symlink("../other", top.join("beside")).unwrap();
+        assert!(named("beside/file").unwrap_err().contains("symbolic link"));
+        assert!(check_named_path(&top.join("beside/new")).unwrap_err().to_string().contains("symbolic link"));
+        assert!(check_named_path(&top.join("dangling")).unwrap_err().to_string().contains("symbolic link"));
+        assert_eq!(check_named_path(&top.join("sub/new")).unwrap(), top.join("sub/new"));
         let device = read_regular_file(Path::new("/dev/zero"), 9).unwrap_err();
-        assert!(device.to_string().contains("no regular file"));
+        assert!(device.to_string().contains("not a regular file"));
     }
 }

@@ -64,6 +64,8 @@ impl Repository {
 impl Standing {
     /// Can index and files go from one commit to another without taking anything that is nowhere else?
     pub(super) fn is_fit(&self, old: &Sha, new: &Sha) -> Result<(), MoveError> {
+        // git writes an index through a link, beside whatever the link leads to.
+        self.repository.refuse_links(&["index", "logs/HEAD"])?;
         for (name, what) in UNDER_WAY {
             if self.repository.git_dir.join(name).exists() {
                 return Err(MoveError::Busy { work_tree: self.path.clone(), what });

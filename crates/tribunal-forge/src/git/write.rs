@@ -61,7 +61,8 @@ impl Repository {
         let _turn = self.turn()?;
         // A log that is a link would have lines appended to whatever it leads to.
         let full = format!("refs/heads/{branch}");
-        self.refuse_links(&[&full, &format!("logs/{full}"), "logs/HEAD", "objects", "packed-refs"])?;
+        self.refuse_linked_ref(&full)?;
+        self.refuse_links(&["objects"])?;
         if self.branch_tip(branch).as_ref() != Some(old) {
             return Err(MoveError::Moved(branch.to_owned()));
         }

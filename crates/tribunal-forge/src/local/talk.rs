@@ -2,6 +2,7 @@
 
 use super::fault::LocalFault;
 use super::{Local, Locally, Seen, blocking, id};
+use crate::git::change::ChangeBase;
 use crate::git::{GitError, Repository};
 use crate::port::{Answered, Discuss, React, Resolve, ReviewPull};
 use async_trait::async_trait;
@@ -58,7 +59,7 @@ impl Local {
             }
             let base = live.base.as_ref().unwrap_or(&pull.base.sha);
             let parted = repository.merge_base(base, &review.commit, &pull.base.name, &pull.head.name)?;
-            let change = repository.read_change(&parted, &review.commit, LIMITS)?.change;
+            let change = repository.read_change(ChangeBase::commit(&parted), &review.commit, LIMITS)?.change;
             let spots = review.comments.iter().map(|comment| spot(&repository, &change, &parted, &review.commit, comment));
             Ok(Written {
                 commit: review.commit.clone(),
@@ -130,7 +131,11 @@ fn positions(repository: &Repository, seen: &Seen, pull: &PullDesk) -> BTreeMap<
         let Some(now) = now else { continue };
         let key = (place.commit.clone(), now);
         let change = changes.entry(key).or_insert_with_key(|(then, now)| {
-            if then == now { Ok(Change::default()) } else { repository.read_change(then, now, LIMITS).map(|read| read.change) }
+            if then == now {
+                Ok(Change::default())
+            } else {
+                repository.read_change(ChangeBase::commit(then), now, LIMITS).map(|read| read.change)
+            }
         });
         // A version that git has thrown away says nothing about today.
         if let Ok(change) = change {

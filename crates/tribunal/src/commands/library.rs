@@ -19,6 +19,7 @@ use tribunal_core::pull::place::ForgeKind;
 use tribunal_engine::effects::ask::{Agents, Recording};
 use tribunal_engine::library::{Account, Asking, Library, LibraryTrouble, symbols};
 use tribunal_forge::git::Repository;
+use tribunal_forge::git::change::ChangeBase;
 use tribunal_store::Ledger;
 
 /// What is kept of a project on a forge lies beside its clone; of a repository without one, in its git directory.
@@ -53,7 +54,7 @@ pub async fn say(
     }
     let AtHand { connected, pull, repository, base_tip, merge_base } = at_hand;
     let library = open(Some(connected), Some(repository), ledger);
-    let change = repository.read_change(merge_base, &pull.head.sha, request.policy.read_limits())?.change;
+    let change = repository.read_change(ChangeBase::commit(merge_base), &pull.head.sha, request.policy.read_limits())?.change;
     let paths: Vec<&RepoPath> = change.files.iter().map(|file| &file.path).collect();
     let files: Vec<(RepoPath, String)> =
         change.files.iter().filter_map(|file| Some((file.path.clone(), file.new_text.as_deref()?.to_owned()))).collect();

@@ -5,7 +5,7 @@ use super::review::{interrupt, nonce, programs, run_id};
 use crate::cli::loops::{LoopArgs, LoopFormat, WaitArgs};
 use crate::situation::{Situation, exit};
 use crate::terminal::out::Printable;
-use crate::terminal::{out, progress};
+use crate::terminal::{file, out, progress};
 use crate::workspace::forge::connect;
 use crate::workspace::guidance::Guidance;
 use crate::workspace::{self, Person, Setup};
@@ -253,9 +253,7 @@ fn print(report: &Report, state: &State, args: &LoopArgs) -> Result<(), Situatio
         LoopFormat::Json => Printable::json_of(report)?,
     };
     match &args.output {
-        Some(file) => std::fs::write(file, printable.as_str()).map_err(|error| {
-            Situation::new("output-failed", exit::INCOMPLETE, format!("{} cannot be written: {error}", file.display()))
-        }),
+        Some(file) => file::write(file, printable.as_str()),
         None => out::write(&printable),
     }
 }

@@ -12,6 +12,7 @@ use crate::workspace;
 use std::io::Read as _;
 use std::path::Path;
 use tribunal_core::report::document::Document;
+use tribunal_forge::git::work_file::check_named_path;
 
 /// More than any review ever filled.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
@@ -35,6 +36,7 @@ pub(super) fn bad_receipt(problem: &str) -> Situation {
 fn read(file: &Path) -> Result<Document, Situation> {
     let name = file.display();
     let mut text = String::new();
+    let file = &check_named_path(file).map_err(|error| bad_receipt(&format!("cannot be read: {error}")))?;
     let opened = std::fs::File::open(file).and_then(|opened| opened.take(MAX_BYTES + 1).read_to_string(&mut text));
     opened.map_err(|error| bad_receipt(&format!("{name} cannot be read: {error}")))?;
     if text.len() as u64 > MAX_BYTES {

@@ -27,7 +27,7 @@ use tribunal_engine::effects::ask::{Agents, Recording};
 use tribunal_engine::host::Work as _;
 use tribunal_engine::host::embedded::{Host, stored};
 use tribunal_forge::git::Repository;
-use tribunal_forge::git::work_file::{MAX_TEXT_BYTES, read_named_file, top_around};
+use tribunal_forge::git::work_file::{MAX_TEXT_BYTES, read_named_file};
 use tribunal_store::Ledger;
 
 pub async fn run(args: &ReviewArgs, quiet: bool) -> Result<u8, Situation> {
@@ -257,7 +257,7 @@ fn request(args: &ReviewArgs, setup: &Setup, chosen: &target::Chosen) -> Result<
 fn before_the_change(request: &Request, repository: Option<&Repository>) -> Option<Sha> {
     let at = request.guidance_at.clone()?;
     match (&request.target, repository) {
-        (Target::Trees { base, .. }, Some(repository)) if repository.is_ancestor(base, &at) => Some(base.clone()),
+        (Target::Trees { base, tip: None, .. }, Some(repository)) if repository.is_ancestor(base, &at) => Some(base.clone()),
         (Target::Trees { .. } | Target::Patch { .. }, _) => Some(at),
     }
 }
@@ -297,8 +297,7 @@ fn path_or_text(given: &str) -> Result<String, Situation> {
     if !given.contains('\n') && path.is_file() {
         let unreadable = |problem: String| Situation::new("bad-context", exit::USAGE, problem);
         // What it says goes to reviewers, so it must not be another file than the person sees.
-        let top = std::env::current_dir().ok().and_then(|here| top_around(&here));
-        let bytes = read_named_file(top.as_deref(), path, MAX_TEXT_BYTES).map_err(|error| unreadable(error.to_string()))?;
+        let bytes = read_named_file(path, MAX_TEXT_BYTES).map_err(|error| unreadable(error.to_string()))?;
         return String::from_utf8(bytes).map_err(|_| unreadable(format!("{given} is no text in UTF-8")));
     }
     let looks_like_a_path = !given.contains(char::is_whitespace) && (given.contains('/') || path.extension().is_some());

@@ -5,8 +5,10 @@ use crate::situation::{Situation, exit};
 use crate::terminal::out;
 use crate::terminal::table::table;
 use crate::workspace;
+use std::path::Path;
 use tribunal_agent::rules::{examples, load};
 use tribunal_core::publish::visible::visible;
+use tribunal_forge::git::work_file::{MAX_TEXT_BYTES, read_named_file};
 
 pub fn run(command: RulesCommand) -> Result<u8, Situation> {
     match command {
@@ -15,8 +17,7 @@ pub fn run(command: RulesCommand) -> Result<u8, Situation> {
             let mut failures = 0;
             for path in &files {
                 let name = path.display().to_string();
-                let text = std::fs::read_to_string(path)
-                    .map_err(|error| Situation::new("bad-rule", exit::USAGE, format!("{name} cannot be read: {error}")))?;
+                let text = text(path)?;
                 let wrong = match load::parse(&name, &text) {
                     Ok(rule) => examples::failures(&rule),
                     Err(error) => vec![error.to_string()],
@@ -35,6 +36,12 @@ pub fn run(command: RulesCommand) -> Result<u8, Situation> {
             Ok(if failures == 0 { exit::DONE } else { exit::FINDINGS })
         }
     }
+}
+
+fn text(path: &Path) -> Result<String, Situation> {
+    let unreadable = |problem: String| Situation::new("bad-rule", exit::USAGE, problem);
+    let bytes = read_named_file(path, MAX_TEXT_BYTES).map_err(|error| unreadable(error.to_string()))?;
+    String::from_utf8(bytes).map_err(|_| unreadable(format!("{} is not text in UTF-8", path.display())))
 }
 
 fn list(format: ListFormat) -> Result<u8, Situation> {

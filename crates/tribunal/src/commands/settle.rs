@@ -9,7 +9,7 @@ use crate::cli::loops::LoopFormat;
 use crate::cli::settle::SettleArgs;
 use crate::situation::{Situation, exit};
 use crate::terminal::out::Printable;
-use crate::terminal::{out, progress, table};
+use crate::terminal::{file, out, progress, table};
 use crate::workspace::forge::{Connected, connect};
 use crate::workspace::guidance::Guidance;
 use crate::workspace::{self, Person, Setup};
@@ -223,9 +223,7 @@ fn print(report: &Report, args: &SettleArgs) -> Result<(), Situation> {
         LoopFormat::Json => Printable::json_of(report)?,
     };
     match &args.output {
-        Some(file) => std::fs::write(file, printable.as_str()).map_err(|error| {
-            Situation::new("output-failed", exit::INCOMPLETE, format!("{} cannot be written: {error}", file.display()))
-        }),
+        Some(file) => file::write(file, printable.as_str()),
         None => out::write(&printable),
     }
 }

@@ -13,7 +13,7 @@ use crate::cli::sweep::SweepArgs;
 use crate::situation::{Situation, exit};
 use crate::terminal::out::Printable;
 use crate::terminal::sweep::page;
-use crate::terminal::{asker, out, progress};
+use crate::terminal::{asker, file, out, progress};
 use crate::workspace::forge::Connected;
 use crate::workspace::guidance::Guidance;
 use crate::workspace::{self, Person};
@@ -232,9 +232,7 @@ fn print_as(report: &Report, format: LoopFormat, output: Option<&Path>) -> Resul
         LoopFormat::Json => Printable::json_of(report)?,
     };
     match (output, format) {
-        (Some(file), _) => std::fs::write(file, printable.as_str()).map_err(|error| {
-            Situation::new("output-failed", exit::INCOMPLETE, format!("{} cannot be written: {error}", file.display()))
-        }),
+        (Some(file), _) => file::write(file, printable.as_str()),
         (None, LoopFormat::Text) => out::page(&page(report)),
         (None, LoopFormat::Markdown | LoopFormat::Json) => out::write(&printable),
     }

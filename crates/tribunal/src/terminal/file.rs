@@ -5,12 +5,17 @@ use crate::situation::{Situation, exit};
 use std::fs::{self, Metadata, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use tribunal_forge::git::work_file::check_named_path;
 
 pub fn write(path: &Path, text: &str) -> Result<(), Situation> {
-    destination(path).and_then(|destination| destination.write(text)).map_err(|error| {
-        Situation::new("output-failed", exit::INCOMPLETE, format!("{} cannot be written: {error}", path.display()))
-            .help("the review itself is kept: tribunal show last")
-    })
+    let failed = |problem: String| {
+        Situation::new("output-failed", exit::INCOMPLETE, problem).help("the result itself is kept: tribunal show last")
+    };
+    // In a checkout, a link may be one that a branch brought, and would have another file replaced.
+    check_named_path(path).map_err(|error| failed(error.to_string()))?;
+    destination(path)
+        .and_then(|destination| destination.write(text))
+        .map_err(|error| failed(format!("{} cannot be written: {error}", path.display())))
 }
 
 enum Destination {
@@ -82,4 +87,44 @@ fn builder() -> tempfile::Builder<'static, 'static> {
     #[cfg(unix)]
     builder.permissions(<fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o666));
     builder
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use std::path::{Path, PathBuf};
+
+    fn sources(folder: &Path) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        entries.flat_map(|path| if path.is_dir() { sources(&path) } else { vec![path] }).collect()
+    }
+
+    /// A path that a person types can be one where a branch has put a link. So it is opened by functions that look for links; who opens
+    /// files in another way is listed here, because the path is ours, or was looked at before.
+    #[test]
+    fn paths_that_people_type_are_opened_in_few_places() {
+        const ALLOWED: [&str; 9] = [
+            "commands/demo.rs",
+            "commands/demo/fleet.rs",
+            "commands/init.rs",
+            "commands/pr/words.rs",
+            "commands/publish.rs",
+            "terminal/file.rs",
+            "workspace/forge.rs",
+            "workspace/target.rs",
+            "workspace/trust.rs",
+        ];
+        let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+        let all = sources(&top);
+        assert!(all.len() > 60, "{}", all.len());
+        for path in all {
+            let name = path.strip_prefix(&top).unwrap().to_str().unwrap().to_owned();
+            let text = std::fs::read_to_string(&path).unwrap();
+            let code = text.split("#[cfg(test)]").next().unwrap();
+            let opens = ["fs::write(", "fs::read(", "fs::read_to_string(", "File::open(", "File::create(", "OpenOptions::new("];
+            let found = opens.iter().find(|how| code.contains(*how));
+            assert!(found.is_none() || ALLOWED.contains(&name.as_str()), "{name}: {found:?}");
+        }
+    }
 }

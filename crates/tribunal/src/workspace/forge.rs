@@ -23,6 +23,7 @@ use tribunal_engine::local_book::LedgerBook;
 use tribunal_forge::bounded::Bounded;
 use tribunal_forge::detect::detect;
 use tribunal_forge::git::Repository;
+use tribunal_forge::git::work_file::{MAX_TEXT_BYTES, read_regular_file};
 use tribunal_forge::gitea::{Flavour, Gitea};
 use tribunal_forge::github::app::App;
 use tribunal_forge::github::{self, Auth, GitHub};
@@ -287,9 +288,11 @@ fn app_key() -> Result<(String, String), Situation> {
     if key.contains("-----BEGIN") {
         return Ok((id, key));
     }
-    let pem = std::fs::read_to_string(&key).map_err(|error| {
-        Situation::new("no-token", exit::FORGE, format!("{APP_KEY} names no key and no file that can be read: {error}"))
-    })?;
+    let unreadable = |problem: String| {
+        Situation::new("no-token", exit::FORGE, format!("{APP_KEY} is neither a key nor the file of one: {problem}"))
+    };
+    let bytes = read_regular_file(Path::new(&key), MAX_TEXT_BYTES).map_err(|error| unreadable(error.to_string()))?;
+    let pem = String::from_utf8(bytes).map_err(|_| unreadable("it is not text in UTF-8".into()))?;
     Ok((id, pem))
 }
 

@@ -3,13 +3,14 @@
 use crate::cli::ReviewArgs;
 use crate::situation::{Situation, exit};
 use std::collections::BTreeSet;
-use std::io::Read as _;
+use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 use tribunal_core::findings::key::sha256_hex;
 use tribunal_core::ids::{RepoPath, Sha};
 use tribunal_core::plan::files::LeftOut;
 use tribunal_core::plan::untracked::{UntrackedRules, notices as withheld_notices};
 use tribunal_core::procedure::review::{Request, Target};
+use tribunal_forge::git::work_file::check_named_path;
 use tribunal_forge::git::{GitError, Repository};
 
 pub struct Chosen {
@@ -60,12 +61,22 @@ pub fn choose(
 
 fn chosen(base: Sha, head: Sha, subject: String, case_id: String) -> Chosen {
     Chosen {
-        target: Target::Trees { base, head, subject },
+        target: Target::Trees { base, head, subject, tip: None },
         case_id,
         patch: None,
         left_out: Vec::new(),
         included: BTreeSet::new(),
         notices: Vec::new(),
+    }
+}
+
+impl Chosen {
+    /// The base is where the head left this branch.
+    fn left_from(mut self, branch_tip: Sha) -> Self {
+        if let Target::Trees { tip, .. } = &mut self.target {
+            *tip = Some(branch_tip);
+        }
+        self
     }
 }
 
@@ -88,12 +99,16 @@ fn patch(args: &ReviewArgs) -> Result<Chosen, Situation> {
     };
     let (bytes, subject) = match &args.diff_file {
         Some(path) => {
-            (std::fs::read(path).map_err(|error| failed(&path.display().to_string(), error))?, path.display().to_string())
+            let name = path.display().to_string();
+            let whole =
+                check_named_path(path).map_err(|error| Situation::new("malformed-diff", exit::USAGE, error.to_string()))?;
+            // It may be a pipe of the shell, so it is not asked to be a regular file.
+            let read = std::fs::File::open(whole).and_then(read_patch);
+            (read.map_err(|error| failed(&name, error))?, name)
         }
         None => {
-            let mut bytes = Vec::new();
-            std::io::stdin().lock().read_to_end(&mut bytes).map_err(|error| failed("standard input", error))?;
-            (bytes, "standard input".to_owned())
+            let read = read_patch(std::io::stdin().lock());
+            (read.map_err(|error| failed("standard input", error))?, "standard input".to_owned())
         }
     };
     // Refused before anything is recorded, so that a broken diff leaves no run behind.
@@ -107,6 +122,18 @@ fn patch(args: &ReviewArgs) -> Result<Chosen, Situation> {
         included: BTreeSet::new(),
         notices: Vec::new(),
     })
+}
+
+/// Larger than any change that a review reads whole.
+const MAX_PATCH_BYTES: u64 = 256 * 1024 * 1024;
+
+fn read_patch(from: impl Read) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    from.take(MAX_PATCH_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_PATCH_BYTES {
+        return Err(std::io::Error::other(format!("it is larger than {} MiB", MAX_PATCH_BYTES / (1024 * 1024))));
+    }
+    Ok(bytes)
 }
 
 fn staged(repository: &Repository) -> Result<Chosen, Situation> {
@@ -141,8 +168,12 @@ fn between(repository: &Repository, range: &str) -> Result<Chosen, Situation> {
     let mut notices = Vec::new();
     let head = named(repository, &to, &mut notices)?;
     let start = named(repository, &from, &mut notices)?;
-    let base = if since_parting { repository.merge_base(&start, &head, &from, &to)? } else { start };
-    Ok(Chosen { notices, ..chosen(base, head, range.to_owned(), format!("range:{range}")) })
+    let whole = |base| Chosen { notices, ..chosen(base, head.clone(), range.to_owned(), format!("range:{range}")) };
+    if !since_parting {
+        return Ok(whole(start));
+    }
+    let base = repository.merge_base(&start, &head, &from, &to)?;
+    Ok(whole(base).left_from(start))
 }
 
 /// The usual case: what this branch adds to the branch it was made from, uncommitted work included.
@@ -185,7 +216,7 @@ fn branch(
         Some(named) if !is_usual_base(repository, configured_base, named) => format!("branch:{branch} onto {named}"),
         Some(_) | None => format!("branch:{branch}"),
     };
-    Ok(Chosen { left_out, included, notices, ..chosen(base, reviewed, subject, case_id) })
+    Ok(Chosen { left_out, included, notices, ..chosen(base, reviewed, subject, case_id) }.left_from(base_tip))
 }
 
 fn is_usual_base(repository: &Repository, configured_base: Option<&str>, named: &str) -> bool {

@@ -110,6 +110,61 @@ fn attributes_count_as_the_base_has_them() {
 }
 
 /// A link out of the repository leads to what nobody has read.
+/// Where a branch leaves its base is its author's choice, and can be a commit of their own that was merged earlier: what that one said
+/// was never the base's word.
+#[test]
+fn a_commit_inside_an_earlier_merge_exempts_nothing() {
+    let sandbox = Sandbox::on_feature();
+    sandbox.git(&["checkout", "--quiet", "-b", "earlier", "main"]);
+    sandbox.write(".gitattributes", "evil.py linguist-vendored\n");
+    sandbox.write(".tribunal.toml", "[files]\nskip = [\"other.py\"]\n");
+    sandbox.write("vendor/third.py", CLEAN);
+    sandbox.commit("Exempt");
+    let inside = sandbox.git(&["rev-parse", "HEAD"]);
+    sandbox.git(&["rm", "--quiet", ".gitattributes", ".tribunal.toml", "vendor/third.py"]);
+    sandbox.write("ok.txt", "ok\n");
+    sandbox.commit("Take it back");
+    sandbox.git(&["checkout", "--quiet", "main"]);
+    sandbox.git(&["merge", "--quiet", "--no-ff", "--no-edit", "earlier"]);
+    sandbox.git(&["checkout", "--quiet", "-b", "late", &inside]);
+    for path in ["evil.py", "other.py", "vendor/third.py"] {
+        sandbox.write(path, NO_TLS);
+    }
+    sandbox.commit("Work");
+    for args in [&["--committed"][..], &["--range", "main...late"], &["--mode", "full"]] {
+        let review = sandbox.review(args);
+        for path in ["evil.py", "other.py", "vendor/third.py"] {
+            assert_eq!(review.ended(path), "reviewed", "{args:?}: {path}");
+        }
+        review.ends_with(1);
+    }
+}
+
+/// A bare diff is the text of whoever wrote it, the ids in it included.
+#[test]
+fn a_diff_chooses_no_other_file_to_be_read_in_its_place() {
+    let sandbox = Sandbox::on_feature();
+    let clean = sandbox.git(&["rev-parse", "HEAD:app.py"]);
+    sandbox.write("app.py", NO_TLS);
+    sandbox.commit("Work");
+    let diff = sandbox.git(&["diff", "--full-index", "main", "feature"]) + "\n";
+    let honest = sandbox.tribunal_reading(&sandbox.path(), &["review", "--stdin"], &diff);
+    assert_eq!(honest.code, 1, "{honest:?}");
+    let index = diff.lines().find(|line| line.starts_with("index ")).unwrap();
+    let zeros = "1".repeat(40);
+    for ids in [
+        format!("{zeros}..{clean}"),
+        format!("{clean}..{clean}"),
+        format!("{zeros}..main:app.py"),
+        format!("{zeros}..HEAD~1:app.py"),
+    ] {
+        let forged = diff.replace(index, &format!("index {ids} 100644"));
+        let run = sandbox.tribunal_reading(&sandbox.path(), &["review", "--stdin"], &forged);
+        let is_named = run.stdout.contains("no whole text here and were checked line by line: app.py");
+        assert!(run.code == 1 || is_named, "{ids}: {run:?}");
+    }
+}
+
 #[test]
 fn a_link_out_of_the_repository_is_named() {
     let sandbox = Sandbox::on_feature();

@@ -158,6 +158,51 @@ fn nothing_in_a_hostile_configuration_runs() {
     assert!(mark.exists());
 }
 
+/// The name of a filter is anybody's text. Given to git as `key=value`, one with `=` in it would set another filter.
+#[test]
+fn the_name_of_a_filter_sets_nothing() {
+    let sandbox = Sandbox::on_feature_from(&[(".gitattributes", "* filter=x\n"), ("app.py", CLEAN)]);
+    let (mark, script) = canary(&sandbox);
+    for key in ["clean", "smudge", "process"] {
+        let config = sandbox.path().join(".git/config");
+        let text = fs::read_to_string(&config).unwrap();
+        fs::write(&config, format!("{text}[filter \"x.{key}={script} #\"]\n\tclean = cat\n")).unwrap();
+    }
+    sandbox.write("app.py", NO_TLS);
+    sandbox.write("new.py", NO_TLS);
+    for args in [&["review"][..], &["review", "--staged"], &["review", "--dry-run"]] {
+        sandbox.tribunal(args);
+        assert!(!mark.exists(), "{args:?} ran {}", fs::read_to_string(&mark).unwrap_or_default());
+    }
+    sandbox.review(&["--mode", "full"]).ends_with(1);
+}
+
+/// A pipe in the place of a file would be waited for, before anything else is looked at.
+#[test]
+fn a_pipe_in_the_git_directory_is_refused() {
+    for name in ["config", "HEAD", "index", "packed-refs", "commondir", "refs/heads/other", "logs/HEAD", "info/exclude", "object"]
+    {
+        let sandbox = Sandbox::on_feature();
+        sandbox.write("app.py", NO_TLS);
+        sandbox.commit("Work");
+        let blob = sandbox.git(&["rev-parse", "feature:app.py"]);
+        let name = name.replace("object", &format!("objects/{}/{}", &blob[..2], &blob[2..]));
+        let path = sandbox.path().join(".git").join(&name);
+        let _ = fs::remove_file(&path);
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+        sandbox.tribunal(&["review"]).ends_with(2).says("special-file").says(&name);
+    }
+    // In the place of `.git` itself, and behind a link.
+    let sandbox = Sandbox::on_feature();
+    let pipe = sandbox.root().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    fs::remove_file(sandbox.path().join(".git/index")).unwrap();
+    symlink(&pipe, sandbox.path().join(".git/index")).unwrap();
+    sandbox.tribunal(&["review"]).ends_with(2).says("special-file");
+    symlink(&pipe, sandbox.outside().join(".git")).unwrap();
+    sandbox.tribunal_in(&sandbox.outside(), &["review"]).ends_with(2).says("special-file");
+}
+
 /// A submodule is a repository with a configuration of its own, and git looks into it when it compares files.
 #[test]
 fn nothing_in_a_submodules_configuration_runs() {
@@ -296,6 +341,19 @@ fn borrowed_objects_need_the_persons_word() {
     fs::write(clone.join("app.py"), NO_TLS).unwrap();
     sandbox.tribunal_in(&clone, &["review"]).ends_with(2).says("borrowed-objects").says("tribunal.alternates");
     let objects = sandbox.path().join(".git/objects");
+    // To git, only a `#` in the first place begins a comment, and nothing is trimmed.
+    let place = sandbox.path();
+    let name = place.file_name().unwrap().to_str().unwrap();
+    let list = clone.join(".git/objects/info/alternates");
+    let before = fs::read_to_string(&list).unwrap();
+    for folder in [" #", " "] {
+        fs::create_dir(clone.join(".git/objects").join(folder)).unwrap();
+        let line = format!("{folder}/../../../../{name}/.git/objects");
+        fs::write(&list, format!("# a comment\n{line}\n")).unwrap();
+        assert!(!sandbox.git_in(&clone, &["rev-parse", "origin/main^{tree}"]).is_empty(), "git finds its objects");
+        sandbox.tribunal_in(&clone, &["review", "--base", "origin/main"]).ends_with(2).says("borrowed-objects");
+    }
+    fs::write(&list, before).unwrap();
     sandbox.git_in(sandbox.root(), &["config", "--global", "--add", "tribunal.alternates", objects.to_str().unwrap()]);
     sandbox.tribunal_in(&clone, &["review", "--base", "origin/main"]).ends_with(1);
 }
@@ -388,6 +446,38 @@ fn a_linked_log_is_not_appended_to() {
     let run = sandbox.tribunal(&["pr", "merge", "1", "--method", "merge"]);
     assert_ne!(run.code, 0, "{run:?}");
     assert_eq!(fs::read_to_string(&profile).unwrap(), "# mine\n");
+}
+
+/// A linked work tree has a git directory of its own, with a log of `HEAD` and an index.
+#[test]
+fn a_link_in_a_linked_work_tree_is_not_written_through() {
+    for (name, is_there) in [("logs/HEAD", false), ("index", true)] {
+        let sandbox = Sandbox::on_feature();
+        sandbox.write("app.py", NO_TLS);
+        sandbox.commit("Work");
+        for (key, value) in [("user.name", "; touch /tmp/x #"), ("user.email", "ada@example.com")] {
+            sandbox.git(&["config", key, value]);
+        }
+        let linked = sandbox.root().join("linked");
+        sandbox.git(&["worktree", "add", "--quiet", linked.to_str().unwrap(), "main"]);
+        let path = sandbox.path().join(".git/worktrees/linked").join(name);
+        let mine = sandbox.outside().join("mine");
+        if is_there {
+            fs::copy(&path, &mine).unwrap();
+        } else {
+            fs::write(&mine, "# mine\n").unwrap();
+        }
+        let before = fs::read(&mine).unwrap();
+        fs::remove_file(&path).unwrap();
+        symlink(&mine, &path).unwrap();
+        for folder in [linked.as_path(), &sandbox.path()] {
+            let _ = sandbox.tribunal_in(folder, &["pr", "open", "--title", "T", "--head", "feature", "--base", "main"]);
+            let run = sandbox.tribunal_in(folder, &["pr", "merge", "1", "--method", "merge"]);
+            assert_ne!(run.code, 0, "{name}: {run:?}");
+            assert_eq!(fs::read(&mine).unwrap(), before, "{name} was written through");
+            assert_eq!(fs::read_dir(sandbox.outside()).unwrap().count(), 1, "{name}: something was left beside it");
+        }
+    }
 }
 
 /// A ledger that came with the repository, or that was edited, is never the reason for a green end.

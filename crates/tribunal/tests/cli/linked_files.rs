@@ -99,5 +99,58 @@ fn a_sarif_file_is_a_file() {
         "[panel]\nstaff-engineer = [\"lint\"]\n[agents.lint]\nkind = \"sarif\"\nfile = \"/dev/zero\"\ncategory = \"E1\"\n",
     );
     let review = sandbox.review(&["--mode", "full"]).ends_with(3);
-    assert!(review.json["subagent_failures"].to_string().contains("no regular file"), "{}", review.json["subagent_failures"]);
+    assert!(review.json["subagent_failures"].to_string().contains("not a regular file"), "{}", review.json["subagent_failures"]);
+}
+
+/// What a command writes where it was told to lands in the checkout, where a branch may have put a link to a file of the person's own.
+#[test]
+fn output_is_not_written_through_a_link_of_the_checkout() {
+    let sandbox = Sandbox::with_shared_list();
+    sandbox.write("app.py", SHARED_LIST);
+    let kept = sandbox.outside().join("kept");
+    fs::create_dir_all(kept.join("folder/.git")).unwrap();
+    fs::write(kept.join("file"), "mine").unwrap();
+    link(&sandbox, "result.json", kept.join("file").to_str().unwrap());
+    link(&sandbox, "new.json", kept.join("new").to_str().unwrap());
+    link(&sandbox, "out", kept.join("folder").to_str().unwrap());
+    for output in ["result.json", "new.json", "out/result.json", "./src/../result.json"] {
+        sandbox
+            .tribunal(&["review", "--format", "json", "--output", output])
+            .ends_with(3)
+            .says("output-failed")
+            .says("symbolic link");
+    }
+    assert_eq!(fs::read_to_string(kept.join("file")).unwrap(), "mine");
+    assert!(!kept.join("new").exists() && !kept.join("folder/result.json").exists());
+    sandbox.git(&["config", "user.name", "Ada"]);
+    sandbox.git(&["config", "user.email", "ada@example.com"]);
+    sandbox.tribunal(&["pr", "open", "--title", "T", "--head", "feature", "--base", "main"]).ends_with(0);
+    for args in
+        [&["watch", "1", "--once", "--dry-run"][..], &["respond", "1", "--once", "--dry-run"], &["sweep", "1", "--dry-run"]]
+    {
+        let args = [args, &["--format", "json", "--output", "result.json"]].concat();
+        sandbox.tribunal(&args).says("symbolic link");
+        assert_eq!(fs::read_to_string(kept.join("file")).unwrap(), "mine", "{args:?}");
+    }
+    // A link outside is the person's own.
+    symlink(kept.join("file"), kept.join("link")).unwrap();
+    let link = kept.join("link");
+    let review = sandbox.tribunal(&["review", "--format", "json", "--output", link.to_str().unwrap()]);
+    assert!(!review.stderr.contains("output-failed"), "{review:?}");
+    assert!(fs::read_to_string(kept.join("file")).unwrap().contains("\"findings\""));
+}
+
+#[test]
+fn a_diff_is_not_read_through_a_link_of_the_checkout() {
+    let sandbox = Sandbox::with_shared_list();
+    link(&sandbox, "change.diff", &private_file(&sandbox));
+    sandbox.tribunal(&["review", "--diff-file", "change.diff"]).ends_with(2).says("symbolic link");
+}
+
+/// A person's file may say what nobody may do; one that cannot be read does not pass for an empty one.
+#[test]
+fn a_personal_file_that_cannot_be_read_is_an_error() {
+    let sandbox = Sandbox::with_shared_list();
+    fs::create_dir_all(sandbox.outside().with_file_name("home/config/tribunal/config.toml")).unwrap();
+    sandbox.tribunal(&["review"]).ends_with(2).says("bad-config").says("not a regular file");
 }

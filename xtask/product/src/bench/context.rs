@@ -20,6 +20,7 @@ use tribunal_core::prompt::pieces::{Chosen, budget, choose};
 use tribunal_core::prompt::slices::{Focus, slices};
 use tribunal_engine::context::{ContextLimits, gather};
 use tribunal_forge::git::Repository;
+use tribunal_forge::git::change::ChangeBase;
 use tribunal_forge::git::search::{Place, SearchLimits, Wanted};
 
 const LEAST_PRESENT: f64 = 0.9;
@@ -120,7 +121,7 @@ pub fn run(folder: Option<PathBuf>) -> Result<()> {
 fn measure(path: &Path, base: &str, head: &str) -> Result<(Counts, u128)> {
     let repository = Repository::discover(path)?;
     let (base, head) = (repository.commit(base)?, repository.commit(head)?);
-    let read = repository.read_change(&base, &head, ReadLimits::default())?;
+    let read = repository.read_change(ChangeBase::commit(&base), &head, ReadLimits::default())?;
     let files: Vec<&ChangedFile> =
         read.change.files.iter().filter(|file| file.language().is_some() && file.new_text.is_some()).collect();
     let begun = Instant::now();

@@ -17,7 +17,7 @@ pub fn request() -> Request {
     Request {
         run: "r1".into(),
         engine: "0.1.0".into(),
-        target: Target::Trees { base: "b".into(), head: "h".into(), subject: "x against main".into() },
+        target: Target::Trees { base: "b".into(), head: "h".into(), subject: "x against main".into(), tip: None },
         mode: RequestedMode::Auto,
         spec: None,
         test_direction: None,

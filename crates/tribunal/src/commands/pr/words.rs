@@ -6,6 +6,7 @@ use std::path::Path;
 use tribunal_core::feedback::log::READ;
 use tribunal_core::pull::desk::BODY_LIMIT;
 use tribunal_core::pull::facts::CheckState;
+use tribunal_forge::git::work_file::{WorkFileError, check_named_path};
 
 /// What was typed, or standard input for `-`.
 pub fn text(given: &str) -> Result<String, Situation> {
@@ -24,9 +25,10 @@ pub fn text(given: &str) -> Result<String, Situation> {
 pub fn end_of(file: &Path) -> Result<String, Situation> {
     let bad =
         |error: std::io::Error| Situation::new("bad-text", exit::USAGE, format!("{} cannot be read: {error}", file.display()));
+    let linked = |error: WorkFileError| Situation::new("bad-text", exit::USAGE, error.to_string());
     let mut source: Box<dyn Read> = match file.to_str() {
         Some("-") => Box::new(std::io::stdin().lock()),
-        _ => Box::new(std::fs::File::open(file).map_err(bad)?),
+        _ => Box::new(std::fs::File::open(check_named_path(file).map_err(linked)?).map_err(bad)?),
     };
     let (mut kept, mut chunk) = (Vec::new(), vec![0; READ]);
     loop {

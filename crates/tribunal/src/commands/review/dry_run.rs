@@ -17,11 +17,12 @@ use tribunal_core::procedure::review::{Request, Target};
 use tribunal_core::prompt::SYSTEM;
 use tribunal_core::publish::visible::visible_line;
 use tribunal_forge::git::Repository;
+use tribunal_forge::git::change::ChangeBase;
 
 pub fn run(request: &Request, repository: Option<&Repository>, patch: Option<&[u8]>) -> Result<u8, Situation> {
     let (change, files) = match (&request.target, repository) {
-        (Target::Trees { base, head, .. }, Some(repository)) => {
-            let read = repository.read_change(base, head, request.policy.read_limits())?;
+        (Target::Trees { base, head, tip, .. }, Some(repository)) => {
+            let read = repository.read_change(ChangeBase::of(base, tip.as_ref()), head, request.policy.read_limits())?;
             (read.change, read.files)
         }
         _ => {

@@ -40,6 +40,7 @@ use tribunal_engine::effects::on_forge::{LookedUp, OnForge};
 use tribunal_engine::host::Work as _;
 use tribunal_engine::host::embedded::Host;
 use tribunal_forge::git::Repository;
+use tribunal_forge::git::change::ChangeBase;
 use tribunal_store::{Ledger, RunRow};
 
 /// A pull request whose change is at hand.
@@ -129,7 +130,8 @@ fn brought(receipt: &Document, at_hand: &AtHand, setup: &Setup) -> Result<Brough
             .help("review the new head; nothing was posted"),
         ReceiptMismatch::NoPullRequest | ReceiptMismatch::OtherPullRequest { .. } => bad_receipt(&mismatch.to_string()),
     })?;
-    let read = at_hand.repository.read_change(&at_hand.merge_base, &at_hand.pull.head.sha, setup.policy.read_limits())?;
+    let base = ChangeBase { commit: &at_hand.merge_base, tip: &at_hand.base_tip };
+    let read = at_hand.repository.read_change(base, &at_hand.pull.head.sha, setup.policy.read_limits())?;
     Ok(Brought::from_receipt(receipt, &read.change, &setup.roles))
 }
 
@@ -233,6 +235,7 @@ fn chosen(at_hand: &AtHand) -> Chosen {
             base: at_hand.merge_base.clone(),
             head: at_hand.pull.head.sha.clone(),
             subject: format!("{place} ({} into {})", at_hand.pull.head.branch, at_hand.pull.base.branch),
+            tip: Some(at_hand.base_tip.clone()),
         },
         case_id: place.case_id(),
         patch: None,

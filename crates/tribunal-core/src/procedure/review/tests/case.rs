@@ -344,8 +344,12 @@ impl Case {
         request.run = RunId(format!("r{}", self.runs));
         request.mode = if round.full { RequestedMode::Full } else { RequestedMode::Auto };
         request.fingerprint = format!("f{}", self.fingerprint);
-        request.target =
-            Target::Trees { base: self.base_sha.clone(), head: self.head_sha.clone(), subject: "x against main".into() };
+        request.target = Target::Trees {
+            base: self.base_sha.clone(),
+            head: self.head_sha.clone(),
+            subject: "x against main".into(),
+            tip: None,
+        };
         if self.is_pull {
             request.pull = of_a_stranger(&[]).pull.map(|pull| pull::PullRun { publish: true, ..pull });
         }
