@@ -18,12 +18,13 @@ const OURS: [(&str, &[&str]); 7] = [
 ];
 
 /// All that the core may use from outside: data, errors, small pure parsers.
-const CORE_MAY_USE: [&str; 14] = [
+const CORE_MAY_USE: [&str; 15] = [
     "base64",
     "diffy",
     "globset",
     "hmac",
     "miniz_oxide",
+    "pulldown-cmark",
     "regex",
     "schemars",
     "serde",

@@ -8,6 +8,7 @@ use crate::findings::key::sha256_hex;
 use crate::ids::RunId;
 use crate::publish::markdown::inert;
 use crate::publish::visible::visible;
+use crate::pull::command::{Command, commands_of};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -102,6 +103,19 @@ pub fn read(gate: &Gate, words: &str) -> Result<Said, String> {
     Ok(Said { choice, raise })
 }
 
+/// What a comment answers. Who copies the question with all of its options, and asks about them, has chosen none.
+pub fn answer_in(body: &str, edited: bool, id: &GateId, gate: &Gate) -> Option<(String, Said)> {
+    let answers: Vec<(String, Said)> = commands_of(body, edited)
+        .into_iter()
+        .filter_map(|command| match command {
+            Command::Answer { gate: named, words } if named == *id => read(gate, &words).ok().map(|said| (words, said)),
+            _ => None,
+        })
+        .collect();
+    let (words, said) = answers.first()?;
+    answers.iter().all(|(_, other)| other == said).then(|| (words.clone(), *said))
+}
+
 /// `minutes=120 dollars=50`, as far as such words go.
 fn ceilings(words: &str) -> Result<Raise, String> {
     let mut raise = Raise::default();
@@ -142,6 +156,21 @@ mod tests {
         for wrong in ["", "G", "G1", "F1a2b3c4d", "G1a2b3c4x", "G1a2b3c4d5"] {
             assert!(wrong.parse::<GateId>().is_err(), "{wrong}");
         }
+    }
+
+    /// C4: our own question, copied whole, is no answer.
+    #[test]
+    fn a_comment_that_holds_every_answer_holds_none() {
+        let (gate, id) = (gate(GateName::PostFeedbackMerge), GateId::new(&"a".into(), 1));
+        let question = comment(&gate, &id);
+        let choice = |body: &str| answer_in(body, false, &id, &gate).map(|(_, said)| said.choice);
+        assert_eq!(choice(&question), None, "its options are code");
+        let copied: String = question.lines().map(|line| format!("{}\n", line.trim())).collect();
+        assert_eq!(choice(&format!("Which of these is right?\n\n{copied}")), None);
+        let one = format!("/tribunal answer {id} hold");
+        assert_eq!(choice(&one), Some(Choice::Hold));
+        assert_eq!(choice(&format!("{one}\n{one}")), Some(Choice::Hold));
+        assert_eq!(answer_in(&one, true, &id, &gate), None, "edited");
     }
 
     /// SL-140: the question carries its options, and what a change holds cannot fool its reader.

@@ -1,6 +1,7 @@
 //! What people tell us in comments: `/tribunal dismiss F3 it is a test key`. A command is a line of its own; who may give it is
 //! decided elsewhere.
 
+use super::spoken::{SpokenLine, spoken_lines};
 use crate::gate::words::GateId;
 use crate::ids::{FindingId, Sha};
 use std::fmt;
@@ -49,21 +50,14 @@ pub fn commands_of(body: &str, edited: bool) -> Vec<Command> {
     commands(body).into_iter().map(|command| Command::Unclear { line: command.to_string(), problem }).collect()
 }
 
-/// The commands of a text. Quoted lines and code are other people's words.
+/// The commands of a text. Quoted lines, code and what is hidden are other people's words.
 pub fn commands(body: &str) -> Vec<Command> {
-    let mut in_code = false;
-    let mut found = Vec::new();
-    for line in body.lines() {
-        let line = line.trim();
-        if line.starts_with("```") || line.starts_with("~~~") {
-            in_code = !in_code;
-        }
-        let words = line.strip_prefix("/tribunal").filter(|rest| rest.starts_with(char::is_whitespace));
-        if let (false, Some(words)) = (in_code, words) {
-            found.push(command(line, words.trim()));
-        }
-    }
-    found
+    let lines = spoken_lines(body).into_iter().map(SpokenLine::text);
+    lines
+        .filter_map(|line| {
+            Some(command(line, line.strip_prefix("/tribunal").filter(|rest| rest.starts_with(char::is_whitespace))?.trim()))
+        })
+        .collect()
 }
 
 fn command(line: &str, words: &str) -> Command {
@@ -105,6 +99,13 @@ mod tests {
         let body = "thanks\n/tribunal dismiss F3 it is a test key\n> /tribunal dismiss F1 no\n```\n/tribunal dismiss F2 no\n```";
         assert_eq!(commands(body), vec![Command::Dismiss { id: FindingId(3), reason: "it is a test key".into() }]);
         assert_eq!(commands("see /tribunal dismiss F3 x"), vec![]);
+        for pasted in [
+            "```\n~~~\n/tribunal dismiss F1 no\n```",
+            "Which?\n\n    /tribunal dismiss F1 no",
+            "Yes. <!--\n/tribunal dismiss F1 no\n-->",
+        ] {
+            assert_eq!(commands(pasted), vec![], "{pasted}");
+        }
         for digits in [40, 64] {
             let sha = "1A2b3c4d".repeat(8)[..digits].to_owned();
             let allowed = Command::Allow { sha: sha.to_lowercase().as_str().into() };

@@ -3,6 +3,7 @@
 use super::splice::Splice;
 use crate::feedback::fixable::Fixable;
 use crate::ids::RepoPath;
+use crate::pull::spoken::spoken_blocks;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Suggestion {
@@ -19,18 +20,9 @@ pub fn suggestion(item: &Fixable) -> Option<Suggestion> {
 
 /// What a body suggests, whoever wrote it. Only [`suggestion`] leads to an edit.
 pub fn parse_suggestion(body: &str) -> Option<Suggestion> {
-    let mut found = Vec::new();
-    let mut lines = body.lines();
-    while let Some(line) = lines.next() {
-        let Some(opening) = line.trim_start().strip_prefix("```") else { continue };
-        let fence: String = std::iter::repeat_n('`', 3 + opening.chars().take_while(|c| *c == '`').count()).collect();
-        let inside: Vec<String> = lines.by_ref().take_while(|line| line.trim() != fence).map(str::to_owned).collect();
-        let info = opening.trim_start_matches('`').trim();
-        if let Some(reach) = reach(info) {
-            found.push(Suggestion { reach, lines: inside });
-        }
-    }
-    if found.len() == 1 { found.pop() } else { None }
+    let blocks = spoken_blocks(body).into_iter();
+    let mut found = blocks.filter_map(|(info, lines)| Some(Suggestion { reach: reach(&info)?, lines }));
+    found.next().filter(|_| found.next().is_none())
 }
 
 /// `suggestion`, `suggestion:-1+2`.
@@ -86,6 +78,17 @@ mod tests {
         assert_eq!(applied("```suggestion:-1+1\nx\ny\n```", 3).as_deref(), Some("one\nx\ny\n"));
         assert_eq!(applied("````suggestion\n```\n````", 1).as_deref(), Some("```\ntwo\ntwo\nfour\n"));
         assert_eq!(applied("```suggestion\n```", 4).as_deref(), Some("one\ntwo\ntwo\n"));
+        // Of somebody else, or shown only as an example.
+        for quoted in [
+            "> ```suggestion\n> 2\n> ```",
+            "~~~\n```suggestion\n2\n```\n~~~",
+            "So:\n\n    ```suggestion\n    2\n    ```",
+            "<!--\n```suggestion\n2\n```\n-->",
+        ] {
+            assert_eq!(applied(quoted, 1), None, "{quoted}");
+        }
+        let folded = "<details>\n<summary>Suggestion</summary>\n\n```suggestion\n2\n```\n\n</details>";
+        assert_eq!(applied(folded, 1).as_deref(), Some("2\ntwo\ntwo\nfour\n"));
     }
 
     /// A comment on several lines: GitHub's block stands for all of them, GitLab counts from the last.

@@ -6,14 +6,13 @@ use crate::{EngineError, now};
 use std::time::Duration;
 use tokio::time::Instant;
 use tribunal_core::calendar::millis_of;
-use tribunal_core::gate::words::{GateId, Said, comment, prompt, read};
+use tribunal_core::gate::words::{GateId, Said, answer_in, comment, prompt, read};
 use tribunal_core::gate::{Answer, Answerer, Gate, may_answer};
 use tribunal_core::procedure::Millis;
 use tribunal_core::procedure::sweep::{Request, Ticket};
 use tribunal_core::publish::marker::{self, Mark, seal};
 use tribunal_core::publish::outgoing::Outgoing;
 use tribunal_core::publish::visible::visible_line;
-use tribunal_core::pull::command::{Command, commands_of};
 use tribunal_core::pull::facts::Permission;
 use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::pull::talk::Comment;
@@ -96,7 +95,7 @@ impl Sweeps {
         let (comments, me, pull) = tokio::try_join!(forge.comments(number), forge.identity(), forge.pull(number)).ok()?;
         let eligible = |comment: &&Comment| may_answer(&comment.author, &me, &pull.author, &request.loops.bots);
         for comment in comments.iter().filter(eligible) {
-            let Some((words, said)) = answers(comment, id, gate) else { continue };
+            let Some((words, said)) = answer_in(&comment.body, comment.edited, id, gate) else { continue };
             let at = millis_of(&comment.updated_at).unwrap_or_else(now);
             let right = self.on.permission_now(&comment.author).await.ok()?;
             let may = right.known().is_some_and(Permission::may_write);
@@ -119,14 +118,6 @@ impl Sweeps {
             }
         }
     }
-}
-
-/// The first answer to this question that a comment holds.
-fn answers(comment: &Comment, id: &GateId, gate: &Gate) -> Option<(String, Said)> {
-    commands_of(&comment.body, comment.edited).into_iter().find_map(|command| match command {
-        Command::Answer { gate: named, words } if named == *id => Some((words.clone(), read(gate, &words).ok()?)),
-        _ => None,
-    })
 }
 
 pub(crate) fn answer(said: Said, by: Answerer, at: Millis, words: String) -> Answer {
