@@ -2,26 +2,19 @@
 //!
 //! The child's network ends at the proxy, but the vendor's does not: a model can be given tools that run on the vendor's side
 //! (search, fetch, code, remote tool servers), and a picture or a document can be named by an address that the vendor fetches. Each
-//! would carry words out of the sandbox. Tools that run on our side are only descriptions, and pass.
+//! would carry words out of the sandbox. Tools that run on our side are only descriptions, and pass. What is not known to be harmless
+//! does not: a tool is refused, and a field is left out, because a CLI adds new ones with every version.
+
+mod known;
 
 use super::route::Route;
+use known::{fields, runs_here};
 use serde_json::Value;
 use tribunal_core::policy::agents::Wire;
 
 /// Fields that reach out by themselves.
-const REACHING: [&str; 4] = ["mcp_servers", "web_search_options", "container", "background"];
-/// Kinds of tools that run at the vendor's.
-const REMOTE: [&str; 9] = [
-    "web_search",
-    "web_fetch",
-    "file_search",
-    "code_interpreter",
-    "code_execution",
-    "mcp",
-    "image_generation",
-    "computer",
-    "advisor",
-];
+const REACHING: [&str; 5] = ["mcp_servers", "web_search_options", "container", "background", "plugins"];
+
 /// Fields whose text the vendor would fetch.
 const ADDRESSES: [&str; 5] = ["image_url", "file_url", "fileUri", "file_uri", "video_url"];
 
@@ -41,21 +34,23 @@ pub fn check(wire: Wire, route: &Route, body: &[u8], model: Option<&str>) -> Res
     if !route.asks {
         return if body.is_empty() { Ok(None) } else { Err("a request that asks nothing has no body".into()) };
     }
-    let body: Value = serde_json::from_slice(body).map_err(|_| "the request is not JSON".to_owned())?;
-    if !body.is_object() {
-        return Err("the request is no JSON object".into());
-    }
+    let mut body: Value = serde_json::from_slice(body).map_err(|_| "the request is not JSON".to_owned())?;
+    let Some(top) = body.as_object_mut() else { return Err("the request is no JSON object".into()) };
     if let Some(model) = model {
-        let asked = route.model.as_deref().or_else(|| body.get("model").and_then(Value::as_str)).unwrap_or_default();
+        let asked = route.model.as_deref().or_else(|| top.get("model").and_then(Value::as_str)).unwrap_or_default();
         if asked != model {
             return Err(format!("only the model {model} may be asked, not {asked}"));
         }
     }
-    if let Some(field) = REACHING.iter().find(|field| body.get(**field).is_some_and(|value| !is_off(value))) {
+    if let Some(field) = REACHING.iter().find(|field| top.get(**field).is_some_and(|value| !is_off(value))) {
         return Err(format!("`{field}` would let the model reach beyond this machine"));
     }
+    top.retain(|field, _| fields(wire).contains(&field.as_str()));
+    if top.get("tools").is_some_and(|tools| !tools.is_array() && !tools.is_null()) || holds_single_tool(&body) {
+        return Err("`tools` is no list".into());
+    }
     if let Some(tool) = tools(&body).into_iter().find_map(|tool| remote(wire, tool)) {
-        return Err(format!("the tool {tool} runs at the vendor's and could carry words out"));
+        return Err(format!("the tool {tool} is not known to run on this machine, and could carry words out"));
     }
     match fetched(&body) {
         Some(field) => Err(format!("`{field}` holds an address that the vendor would fetch")),
@@ -75,6 +70,18 @@ fn tools(value: &Value) -> Vec<&Value> {
     }
 }
 
+/// Is there a tool where a list of them belongs, at any depth? Some vendors take it so. A parameter of that name has a type instead.
+fn holds_single_tool(value: &Value) -> bool {
+    match value {
+        Value::Object(fields) => {
+            let single = fields.get("tools").and_then(Value::as_object);
+            single.is_some_and(|tool| !tool.contains_key("type")) || fields.values().any(holds_single_tool)
+        }
+        Value::Array(items) => items.iter().any(holds_single_tool),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
+}
+
 fn is_off(value: &Value) -> bool {
     matches!(value, Value::Null | Value::Bool(false)) || value.as_array().is_some_and(Vec::is_empty)
 }
@@ -88,7 +95,7 @@ fn remote(wire: Wire, tool: &Value) -> Option<String> {
             .cloned();
     }
     let kind = tool.get("type").and_then(Value::as_str)?;
-    REMOTE.iter().any(|name| kind.starts_with(name)).then(|| kind.to_owned())
+    (!runs_here(kind)).then(|| kind.to_owned())
 }
 
 /// The first field, at any depth, that names something to fetch. A `data:` address carries its own content.
@@ -154,13 +161,34 @@ mod tests {
 
     #[test]
     fn tools_of_the_vendor_s_side_do_not() {
-        for tool in ["web_search_20250305", "web_fetch_20250910", "mcp_toolset", "code_interpreter"] {
-            assert!(gate(Wire::Anthropic, &json!({ "tools": [{ "type": tool, "name": "x" }] })).is_err(), "{tool}");
+        for tool in
+            ["web_search_20250305", "web_fetch_20250910", "mcp_toolset", "code_interpreter", "shell", "openrouter:shell", "new"]
+        {
+            for wire in [Wire::Anthropic, Wire::Openai, Wire::OpenaiChat] {
+                assert!(gate(wire, &json!({ "tools": [{ "type": tool, "name": "x" }] })).is_err(), "{tool}");
+            }
         }
+        for tools in [json!({ "urlContext": {} }), json!("urlContext"), json!({ "urlContext": {}, "type": "x" })] {
+            assert!(gate(Wire::Gemini, &json!({ "tools": tools })).is_err(), "{tools}");
+        }
+        assert!(gate(Wire::Gemini, &json!({ "generationConfig": { "tools": { "urlContext": {} } } })).is_err());
+        let parameter = json!({ "functionDeclarations": [{ "parameters": { "properties": { "tools": { "type": "ARRAY" } } } }] });
+        assert_eq!(gate(Wire::Gemini, &json!({ "tools": [parameter] })), Ok(()));
         let grouped = json!({ "input": [{ "tools": [{ "type": "namespace", "tools": [{ "type": "web_search" }] }] }] });
         assert!(gate(Wire::Openai, &grouped).is_err());
         assert!(gate(Wire::Gemini, &json!({ "tools": [{ "urlContext": {} }] })).is_err());
         assert!(gate(Wire::Anthropic, &json!({ "mcp_servers": [{ "url": "https://evil.example" }] })).is_err());
+        assert!(gate(Wire::OpenaiChat, &json!({ "plugins": [{ "id": "web" }] })).is_err());
+    }
+
+    /// A field that is new to us may be one that reaches out.
+    #[test]
+    fn fields_that_are_not_known_are_left_out() {
+        let route = Route { rest: "/x".into(), asks: true, model: None };
+        for wire in [Wire::Anthropic, Wire::Openai, Wire::OpenaiChat, Wire::Gemini] {
+            let checked = check(wire, &route, br#"{"tools":[],"cachedContent":"x","prompt":{"id":"x"},"models":["dear"]}"#, None);
+            assert_eq!(checked.unwrap().unwrap().0, json!({ "tools": [] }), "{wire:?}");
+        }
     }
 
     #[test]
