@@ -12,6 +12,7 @@ pub mod remedy;
 pub mod slices;
 
 use crate::findings::key::sha256_hex;
+use crate::publish::visible::{is_hidden, selects_form};
 
 /// The standing rules of a reviewer.
 pub const SYSTEM: &str = include_str!("../../../prompts/system.md");
@@ -89,10 +90,7 @@ pub fn hidden(text: &str) -> String {
 
 /// Is it a character that nobody sees?
 pub fn hides(c: char) -> bool {
-    matches!(c,
-        '\u{00ad}' | '\u{034f}' | '\u{061c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180e}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}'
-        | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{e0000}'..='\u{e0fff}')
-        || (c.is_control() && !matches!(c, '\n' | '\t' | '\r'))
+    (is_hidden(c) || selects_form(c)) && !matches!(c, '\n' | '\t' | '\r')
 }
 
 #[cfg(test)]

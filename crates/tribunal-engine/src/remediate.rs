@@ -94,7 +94,7 @@ impl Remedies {
 fn trouble(state: SeatState) -> Trouble {
     let words = state.trouble().unwrap_or_default();
     match state {
-        SeatState::OverBudget { reason } => Trouble::OverBudget(reason),
+        SeatState::OverBudget { reason } => Trouble::OverBudget(reason.into_string()),
         SeatState::Unavailable { .. } => Trouble::Unavailable(words),
         _ => Trouble::Failed(words),
     }

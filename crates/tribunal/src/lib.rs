@@ -11,7 +11,7 @@ pub mod workspace;
 
 use clap::Parser as _;
 use std::process::ExitCode;
-use tribunal_core::findings::leak::is_secret;
+use tribunal_core::findings::leak::secrets_of;
 use tribunal_core::publish::outgoing::known::learn_secret;
 
 pub fn run() -> ExitCode {
@@ -19,9 +19,7 @@ pub fn run() -> ExitCode {
     for (name, value) in
         std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
     {
-        if is_secret(&name, &value) {
-            learn_secret(&value);
-        }
+        secrets_of(&name, &value, |path| std::path::Path::new(path).exists()).into_iter().for_each(learn_secret);
     }
     let cli = match cli::Cli::try_parse() {
         Ok(cli) => cli,

@@ -3,6 +3,11 @@
 //! knows, in the encodings people use to slip past a scan.
 
 use crate::publish::outgoing::known::{KnownSecrets, is_known};
+use crate::publish::outgoing::mask::{Suspicion, secret_spans};
+use crate::publish::outgoing::names::names_secret;
+
+/// Shorter values are words that somebody may well write.
+const SHORTEST: usize = 12;
 
 /// Values that must not be said.
 #[derive(Default)]
@@ -11,11 +16,18 @@ pub struct Watch {
     canary: KnownSecrets,
 }
 
-/// Variables that hold secrets are called so; paths and short words in them are not secrets.
-pub fn is_secret(name: &str, value: &str) -> bool {
-    let name = name.to_ascii_uppercase();
-    let named = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"].iter().any(|word| name.contains(word));
-    named && value.len() >= 12 && !value.contains(char::is_whitespace) && !value.starts_with(['/', '~', '.'])
+/// What of a variable's value is secret, if its name says that it is: all of it, or the keys in a text such as a file of credentials.
+/// A path of something that is there is none.
+pub fn secrets_of<'a>(name: &str, value: &'a str, is_there: impl Fn(&str) -> bool) -> Vec<&'a str> {
+    let is_path =
+        ["./", "../", "~/"].iter().any(|start| value.starts_with(start)) || value.starts_with(['/', '.']) && is_there(value);
+    if !names_secret(name) || is_path {
+        Vec::new()
+    } else if value.contains(char::is_whitespace) {
+        secret_spans(value, Suspicion::AboutSecrets).into_iter().map(|span| &value[span]).collect()
+    } else {
+        Some(value).filter(|value| value.len() >= SHORTEST).into_iter().collect()
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

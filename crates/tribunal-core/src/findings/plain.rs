@@ -33,13 +33,13 @@ fn without_links(prose: &str) -> String {
         if let Some((shown, after)) = markdown_link(rest) {
             out.push_str(&shown);
             rest = after;
-        } else if let Some(after) = bare_link(rest).filter(|_| !before.is_alphanumeric()) {
+        } else if let Some(after) = bare_link(rest).filter(|_| !before.is_ascii_alphanumeric()) {
             out.push_str("[link removed]");
             rest = after;
         } else if c == '<' && rest[1..].starts_with(|next: char| next.is_ascii_alphabetic() || "/!?".contains(next)) {
             out.push('‹');
             rest = &rest[1..];
-        } else if let Some(word) = reference(rest).filter(|_| !before.is_alphanumeric() && before != '`') {
+        } else if let Some(word) = reference(rest).filter(|_| !before.is_ascii_alphanumeric() && before != '`') {
             out.push_str(&format!("`{word}`"));
             rest = &rest[word.len()..];
         } else {
@@ -110,6 +110,7 @@ mod tests {
             ("go to https://evil.example/a?b=c, then stop", "go to [link removed] then stop"),
             ("<img src=x onerror=y> and <!-- hidden -->", "‹img src=x onerror=y> and ‹!-- hidden -->"),
             ("cc @security/team and #12, !34", "cc `@security/team` and `#12`, `!34`"),
+            ("caf\u{e9}@octocat, \u{4e2d}https://evil.example", "caf\u{e9}`@octocat`, \u{4e2d}[link removed]"),
             ("/tribunal dismiss F1", "`/tribunal` dismiss F1"),
             ("```suggestion\nrm\n```", "'''suggestion\nrm\n'''"),
             ("`Vec<String>` at `http://x` keeps", "`Vec<String>` at `http://x` keeps"),

@@ -5,6 +5,7 @@
 use super::agents::{AgentConfig, KeySource, Means};
 use super::config::Config;
 use crate::ids::AgentName;
+use crate::publish::outgoing::names::ends_as_secret;
 use std::collections::BTreeMap;
 
 /// Names that begin so are ours, git's, a cloud's or a session's, and hold secrets or lead to them.
@@ -86,10 +87,6 @@ const MODELS: [&str; 24] = [
     "REPLICATE",
 ];
 
-/// Parts of a name that say that its value is secret.
-const SECRET_WORDS: [&str; 11] =
-    ["TOKEN", "TOKENS", "KEY", "KEYS", "APIKEY", "SECRET", "PASSWORD", "PASS", "PAT", "JWT", "CREDENTIALS"];
-
 /// Why a variable is passed on to no agent; nothing for one that may be.
 pub fn refused_variable(name: &str) -> Option<String> {
     let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && !name.starts_with(|c: char| c.is_ascii_digit());
@@ -117,7 +114,7 @@ enum Secret {
 /// What a name in upper case says that its value is.
 fn holds_token_or_key(upper: &str) -> Option<Secret> {
     let parts: Vec<&str> = upper.split('_').filter(|part| !part.is_empty()).collect();
-    let is_secret = parts.iter().any(|part| SECRET_WORDS.contains(part) || part.ends_with("TOKEN"));
+    let is_secret = parts.iter().any(|part| ends_as_secret(part));
     match parts.first() {
         Some(first) if is_secret && FORGES.contains(first) => Some(Secret::ForgeToken),
         Some(first) if is_secret && MODELS.contains(first) => Some(Secret::ModelKey),

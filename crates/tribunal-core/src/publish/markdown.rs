@@ -70,7 +70,8 @@ fn push_inert(out: &mut String, c: char, previous: char, next: Option<char>) {
         '[' | ']' | '*' | '|' | '~' => out.extend(['\\', c]),
         // Inside a word it is part of a name, not emphasis.
         '_' if !previous.is_alphanumeric() => out.extend(['\\', c]),
-        '@' | '#' if !previous.is_alphanumeric() => {
+        // Only a letter or digit of ASCII makes it part of an address: forges see a mention behind `é`.
+        '@' | '#' if !previous.is_ascii_alphanumeric() => {
             out.push(c);
             out.push_str(JOINER);
         }
@@ -139,6 +140,8 @@ mod tests {
         assert!(!text.contains("@alice") && !text.contains("#12") && !text.contains('<') && !text.contains("http://"));
         assert!(text.contains("\\["));
         assert!(!inert("/merge now").starts_with('/'));
+        // Ruby's `\W`, which forges look for mentions with, is one of ASCII.
+        assert_eq!(inert("caf\u{e9}@octocat \u{4e2d}@x a@b.c"), "caf\u{e9}@\u{2060}octocat \u{4e2d}@\u{2060}x a@b.c");
     }
 
     #[test]

@@ -7,9 +7,10 @@
 pub mod forged;
 pub mod known;
 pub mod mask;
+pub mod names;
 pub mod replacement;
 
-use super::visible::visible;
+use super::visible::{visible, visible_line};
 use known::{KnownSecrets, with_known};
 use mask::Suspicion;
 use serde::de::DeserializeOwned;
@@ -94,6 +95,11 @@ pub fn filtered_with(text: &str, known: &KnownSecrets) -> String {
 /// Without secrets, and with all that cannot be seen written out. For Markdown that is only printed: our marks in it stay.
 pub fn shown(text: &str) -> String {
     with_known(|known| shown_with(text, known))
+}
+
+/// The same on one line, for progress.
+pub fn shown_line(text: &str) -> String {
+    visible_line(&masked(text))
 }
 
 fn shown_with(text: &str, known: &KnownSecrets) -> String {

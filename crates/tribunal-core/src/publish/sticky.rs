@@ -541,7 +541,7 @@ pub fn markdown(document: &Document) -> String {
     }
     let mut text = sticky(document).into_string();
     for comment in super::inline::inline_comments(&document.findings) {
-        text.push_str(&format!("\n<!-- inline: {}:{} -->\n\n{}", comment.path.replace("--", "- -"), comment.line, comment.body));
+        text.push_str(&format!("\n---\n\n{}:\n\n{}", code(&format!("{}:{}", comment.path, comment.line)), comment.body));
     }
     text
 }

@@ -13,14 +13,33 @@ pub fn visible_line(text: &str) -> String {
 
 fn written_out(text: &str, keeps: impl Fn(char) -> bool) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        if is_hidden(c) && !keeps(c) {
+    for (before, c) in with_previous(text) {
+        if is_hidden_behind(before, c) && !keeps(c) {
             out.push_str(&format!("<U+{:04X}>", u32::from(c)));
         } else {
             out.push(c);
         }
     }
     out
+}
+
+/// Each character with the one before it.
+pub fn with_previous(text: &str) -> impl Iterator<Item = (Option<char>, char)> {
+    text.chars().scan(None, |before, c| Some((before.replace(c), c)))
+}
+
+/// Is the character hidden where it stands? One that chooses how a sign is drawn is seen behind a sign, and behind a letter by nobody.
+pub fn is_hidden_behind(before: Option<char>, c: char) -> bool {
+    let is_sign = |before: char| {
+        let is_drawn = !before.is_alphanumeric() || matches!(before, '\u{2100}'..='\u{214f}');
+        is_drawn && !before.is_ascii() && !is_hidden(before) && !selects_form(before)
+    };
+    is_hidden(c) || selects_form(c) && !before.is_some_and(is_sign)
+}
+
+/// Chooses how the character before it is drawn.
+pub fn selects_form(c: char) -> bool {
+    matches!(c, '\u{fe00}'..='\u{fe0f}')
 }
 
 /// Control characters, and those that are not seen or change the order in which others are.
@@ -61,8 +80,8 @@ fn colour(text: &str) -> Option<&str> {
 /// The same JSON, with what cannot be seen as `\uXXXX`: a program reads the same value, and a terminal obeys nothing.
 pub fn in_json(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
-    for c in json.chars() {
-        if is_hidden(c) && c != '\n' {
+    for (before, c) in with_previous(json) {
+        if is_hidden_behind(before, c) && c != '\n' {
             let mut units = [0; 2];
             c.encode_utf16(&mut units).iter().for_each(|unit| out.push_str(&format!("\\u{unit:04x}")));
         } else {
@@ -83,6 +102,17 @@ mod tests {
         assert_eq!(visible("a\u{1b}[2Jb\u{202e}c\r"), "a<U+001B>[2Jb<U+202E>c<U+000D>");
         assert_eq!(visible("a\n\tb"), "a\n\tb");
         assert_eq!(visible_line("a\nb\u{2028}"), "a<U+000A>b<U+2028>");
+        assert_eq!(
+            visible("\u{26a0}\u{fe0f} \u{2139}\u{fe0f}"),
+            "\u{26a0}\u{fe0f} \u{2139}\u{fe0f}",
+            "two signs that are drawn in colour"
+        );
+        assert_eq!(visible("user\u{fe00} \u{26a0}\u{fe0f}\u{fe0e}"), "user<U+FE00> \u{26a0}\u{fe0f}<U+FE0E>");
+    }
+
+    #[test]
+    fn what_is_hidden_hides_nothing_behind_it() {
+        assert_eq!(visible_line("\u{200b}\u{fe00}"), "<U+200B><U+FE00>");
     }
 
     #[test]
@@ -105,8 +135,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_hidden_is_left(text in "[\\x00-\\x1f\\x7f-\\x9f\u{1b}\u{202e}\u{200b}a\\[;0-9m]{0,40}") {
-            prop_assert!(!visible_line(&text).chars().any(is_hidden));
+        fn nothing_hidden_is_left(text in "[\\x00-\\x1f\\x7f-\\x9f\u{1b}\u{202e}\u{200b}\u{fe00}\u{26a0}a\\[;0-9m]{0,40}") {
+            prop_assert!(!with_previous(&visible_line(&text)).any(|(before, c)| is_hidden_behind(before, c)));
             let shown = on_terminal(&text);
             prop_assert!(shown.split('\u{1b}').skip(1).all(|tail| colour(&format!("\u{1b}{tail}")).is_some()), "{:?}", shown);
         }

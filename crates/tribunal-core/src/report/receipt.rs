@@ -14,6 +14,7 @@ use crate::plan::mode::{Mode, Widening};
 use crate::plan::panel::{NotCalled, Seat};
 use crate::prompt::guidance::GuidanceReceipt;
 use crate::prompt::pieces::{Piece, PieceKind};
+use crate::publish::outgoing::Outgoing;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -181,33 +182,34 @@ pub struct Reading {
     pub parts: u32,
 }
 
+/// How a seat ended. A reason may quote what an agent or a server said, so it is stored and shown without secrets.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SeatState {
     Ok,
     Failed {
-        reason: String,
+        reason: Outgoing,
     },
     TimedOut {
         after_seconds: u64,
     },
     /// Quota or outage: nothing is wrong with the change or the set-up, and later it may work.
     Unavailable {
-        reason: String,
+        reason: Outgoing,
         /// Seconds that the other side wants to be left alone, if it said so.
         retry_after: Option<u64>,
     },
     /// A cap was reached before it had read everything.
     OverBudget {
-        reason: String,
+        reason: Outgoing,
     },
     /// This author's change was not given to it.
     Withheld {
-        reason: String,
+        reason: Outgoing,
     },
     /// The repository's file names it, and the person who runs this has not trusted that.
     NotTrusted {
-        reason: String,
+        reason: Outgoing,
     },
 }
 
@@ -216,8 +218,10 @@ impl SeatState {
     pub fn from_fault(fault: &Fault) -> SeatState {
         match (fault, fault.remedy(u32::MAX, 0)) {
             (Fault::OutOfTime { seconds }, _) => SeatState::TimedOut { after_seconds: *seconds },
-            (_, Remedy::Later { seconds }) => SeatState::Unavailable { reason: fault.to_string(), retry_after: seconds },
-            (_, Remedy::Fail | Remedy::Retry { .. }) => SeatState::Failed { reason: fault.to_string() },
+            (_, Remedy::Later { seconds }) => {
+                SeatState::Unavailable { reason: Outgoing::text(&fault.to_string()), retry_after: seconds }
+            }
+            (_, Remedy::Fail | Remedy::Retry { .. }) => SeatState::Failed { reason: Outgoing::text(&fault.to_string()) },
         }
     }
 
@@ -225,12 +229,12 @@ impl SeatState {
     pub fn trouble(&self) -> Option<String> {
         match self {
             SeatState::Ok => None,
-            SeatState::Failed { reason } => Some(reason.clone()),
+            SeatState::Failed { reason } => Some(reason.to_string()),
             SeatState::TimedOut { after_seconds } => Some(format!("no answer within {after_seconds} s")),
             SeatState::Unavailable { reason, retry_after: Some(seconds) } => {
                 Some(format!("{reason} (it asks to wait {seconds} s)"))
             }
-            SeatState::Unavailable { reason, retry_after: None } => Some(reason.clone()),
+            SeatState::Unavailable { reason, retry_after: None } => Some(reason.to_string()),
             SeatState::OverBudget { reason } => Some(format!("the budget stopped it: {reason}")),
             SeatState::Withheld { reason } => Some(format!("was not asked: {reason}")),
             SeatState::NotTrusted { reason } => Some(format!("not-run: {reason}")),

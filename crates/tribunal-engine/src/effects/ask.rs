@@ -62,7 +62,7 @@ impl Agents {
         first_byte: &(dyn Fn() + Sync),
     ) -> Result<(Result<T, SeatState>, Spend), StoreError> {
         let mut spend = Spend::default();
-        let failed = |reason: String| Err(SeatState::Failed { reason });
+        let failed = |reason: String| Err(SeatState::Failed { reason: reason.into() });
         for attempt in ["ask", "repair"] {
             let slot = Slot { name: format!("{}/{attempt}", slot.name), tree: slot.tree.clone(), ..*slot };
             let outcome = self.ask(policy, &slot, &question, first_byte).await?;
@@ -98,12 +98,13 @@ impl Agents {
         if let Some(outcome) = self.kept(slot).await? {
             return Ok(outcome);
         }
-        let failed = |reason: String| Ok(Outcome { said: Err(SeatState::Failed { reason }), spend: Spend::default() });
+        let failed =
+            |reason: String| Ok(Outcome { said: Err(SeatState::Failed { reason: reason.into() }), spend: Spend::default() });
         let Some(agent) = policy.agents.get(slot.agent) else {
             return failed(format!("there is no [agents.{}]", slot.agent));
         };
         if let Some(why) = agent.not_trusted() {
-            let state = SeatState::NotTrusted { reason: why.to_owned() };
+            let state = SeatState::NotTrusted { reason: why.into() };
             return Ok(Outcome { said: Err(state), spend: Spend::default() });
         }
         let key = match self.key(policy, slot.agent, agent).await {
@@ -118,7 +119,7 @@ impl Agents {
         let row = row(slot, &text, &ask, self.recording.keep_questions);
         let admitted = self.ledger().reserve(&row, |spending| admit(&policy.budget, &spent(spending), &ask)).await?;
         if let Err(reason) = admitted {
-            return Ok(Outcome { said: Err(SeatState::OverBudget { reason }), spend: Spend::default() });
+            return Ok(Outcome { said: Err(SeatState::OverBudget { reason: reason.into() }), spend: Spend::default() });
         }
         let answered = self.put(slot, agent, key.as_deref(), question, ask.cost, first_byte).await;
         let (said, usage, cost) = match answered {
@@ -149,7 +150,7 @@ impl Agents {
         let recorded = self.ledger().answered(played.as_str(), &slot.name).await?;
         let said = match recorded.as_deref().and_then(|text| serde_json::from_str::<Kept>(text).ok()) {
             Some(kept) => Ok(kept.text),
-            None => Err(SeatState::Failed { reason: format!("the recording {played} holds no answer for {}", slot.name) }),
+            None => Err(SeatState::Failed { reason: format!("the recording {played} holds no answer for {}", slot.name).into() }),
         };
         Ok(Some(Outcome { said, spend: Spend::default() }))
     }

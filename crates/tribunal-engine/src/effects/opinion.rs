@@ -60,7 +60,7 @@ impl Effects {
         let (given, parts) = match prepared {
             Ok(prepared) => prepared,
             Err(reason) => {
-                opinion.state = SeatState::Failed { reason };
+                opinion.state = SeatState::Failed { reason: reason.into() };
                 return Ok(Input::Verified(Box::new(opinion)));
             }
         };
@@ -104,7 +104,7 @@ impl Effects {
     ) -> Result<(Result<Opinions, SeatState>, Spend), EngineError> {
         let tree = match self.tree_for(agent, state).await? {
             Ok(tree) => tree,
-            Err(reason) => return Ok((Err(SeatState::Failed { reason }), Spend::default())),
+            Err(reason) => return Ok((Err(SeatState::Failed { reason: reason.into() }), Spend::default())),
         };
         let canary = RunWords::new(&state.request.nonce).canary;
         let slot = Slot { run: &state.request.run, case_id, agent, name: format!("verify/{agent}/{part}"), tree };

@@ -4,7 +4,7 @@ use super::Effects;
 use super::given::plan;
 use super::linter::seated_widely;
 use super::thinking::role;
-use crate::sarif_file;
+use crate::checkout_file;
 use crate::{EngineError, Progress};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -68,7 +68,7 @@ impl Effects {
         };
         let answer = self.play(&seat, state, patch, cost).unwrap_or_else(|failure| {
             let state = match failure {
-                AgentFailure::Failed(reason) => SeatState::Failed { reason },
+                AgentFailure::Failed(reason) => SeatState::Failed { reason: reason.into() },
                 AgentFailure::TimedOut { after_seconds } => SeatState::TimedOut { after_seconds },
             };
             SeatAnswer::troubled(state, Spend { cost, ..Spend::default() })
@@ -115,7 +115,7 @@ impl Effects {
                             Target::Trees { head, .. } => self.repository.as_deref().map(|repository| (repository, head)),
                             Target::Patch { .. } => None,
                         };
-                        sarif_file::read(file, target).map_err(AgentFailure::Failed)?
+                        checkout_file::read_sarif(file, target).map_err(AgentFailure::Failed)?
                     }
                     (None, Some(command)) => {
                         let Target::Trees { head, .. } = &state.request.target else {

@@ -43,7 +43,7 @@ impl Effects {
         let assigned = blocking(move || worker.assign(&shared_seat, &shared_state, patch)).await?;
         let answer = match assigned {
             Ok(assigned) => self.play_parts(&seat, &state, &case_id, assigned).await?,
-            Err(reason) => SeatAnswer::troubled(SeatState::Failed { reason }, Spend::default()),
+            Err(reason) => SeatAnswer::troubled(SeatState::Failed { reason: reason.into() }, Spend::default()),
         };
         (self.listener)(Progress::SeatFinished {
             seat: seat.clone(),
@@ -122,7 +122,7 @@ impl Effects {
     ) -> Result<(Result<Report, SeatState>, Spend), EngineError> {
         let tree = match self.tree_for(&seat.agent, state).await? {
             Ok(tree) => tree,
-            Err(reason) => return Ok((Err(SeatState::Failed { reason }), Spend::default())),
+            Err(reason) => return Ok((Err(SeatState::Failed { reason: reason.into() }), Spend::default())),
         };
         let canary = RunWords::new(&state.request.nonce).canary;
         let slot = Slot { run: &state.request.run, case_id, agent: &seat.agent, name: format!("{seat}/{part}"), tree };

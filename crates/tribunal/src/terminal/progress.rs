@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::io::IsTerminal as _;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use tribunal_core::publish::visible::visible_line;
+use tribunal_core::publish::outgoing::shown_line;
 use tribunal_engine::{Listener, Progress};
 
 pub struct Reporter {
@@ -34,7 +34,7 @@ impl Reporter {
         Arc::new(move |progress| match (&lines, progress) {
             (Some(lines), progress) => lines.show(progress),
             (None, Progress::Waiting { on }) if !quiet => out::note(&format!("waiting for {on}")),
-            (None, Progress::Told { line }) if !quiet => out::note(&visible_line(&line)),
+            (None, Progress::Told { line }) if !quiet => out::note(&shown_line(&line)),
             (None, Progress::Watching { .. }) if !quiet => out::note(WATCHING),
             (None, _) => {}
         })
@@ -54,7 +54,7 @@ impl Lines {
             Progress::Waiting { on } => self.begin("waiting", &format!("waiting for {on}")),
             Progress::Told { line } => {
                 // Where nothing can be shown, nobody is told.
-                let _ = self.all.println(visible_line(&line));
+                let _ = self.all.println(shown_line(&line));
             }
             Progress::Reading => self.begin("reading", "reading the change"),
             Progress::SeatStarted(seat) => {
@@ -93,7 +93,7 @@ impl Lines {
     fn begin(&self, name: &str, text: &str) {
         let style =
             ProgressStyle::with_template("{spinner} {msg} {elapsed}").unwrap_or_else(|_| ProgressStyle::default_spinner());
-        let bar = self.all.add(ProgressBar::new_spinner().with_style(style).with_message(visible_line(text)));
+        let bar = self.all.add(ProgressBar::new_spinner().with_style(style).with_message(shown_line(text)));
         bar.enable_steady_tick(Duration::from_millis(100));
         if let Ok(mut bars) = self.bars.lock() {
             bars.insert(name.to_owned(), bar);
@@ -105,7 +105,7 @@ impl Lines {
         match (bar, text) {
             (Some(bar), Some(text)) => {
                 bar.set_style(ProgressStyle::with_template("{msg}").unwrap_or_else(|_| ProgressStyle::default_spinner()));
-                bar.finish_with_message(visible_line(&text));
+                bar.finish_with_message(shown_line(&text));
             }
             (Some(bar), None) => bar.finish_and_clear(),
             (None, _) => {}

@@ -132,6 +132,8 @@ fn is_suspect(line: &DiffLine, place: Place) -> bool {
             '\u{115F}' | '\u{1160}' | '\u{3164}' | '\u{FFA0}' => {
                 place == Place::Code && ![before, after].into_iter().flatten().any(is_hangul) && !is_literal(before, after)
             }
+            // Behind a letter of a name it makes another name, unless it is half of a keycap.
+            '\u{FE00}'..='\u{FE0F}' if place == Place::Code && before.is_some_and(is_name) && after != Some('\u{20E3}') => true,
             _ => selectors >= HIDDEN_RUN,
         };
         if hit {
@@ -146,6 +148,10 @@ fn is_suspect(line: &DiffLine, place: Place) -> bool {
 fn is_comment(line: &str) -> bool {
     let shown = |mark: &str| line.rsplit_once(mark).is_some_and(|(code, rest)| code.is_ascii() && rest.chars().count() <= 2);
     shown("// ") || shown("# ") || ["//", "#", "*", "/*", "--", ";"].iter().any(|start| line.trim_start().starts_with(start))
+}
+
+fn is_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
 }
 
 fn is_tag(c: char) -> bool {
@@ -211,6 +217,14 @@ mod tests {
         assert!(suspect("text \u{E0069}\u{E0067}", Place::Text));
         assert!(!suspect("flag \u{1F3F4}\u{E0067}\u{E0062}\u{E0065}\u{E006E}\u{E0067}\u{E007F}", Place::Text));
         assert!(suspect("x = `\u{FE01}\u{FE05}\u{FE0A}\u{FE00}`", Place::Code));
+    }
+
+    /// Issue 16, point 13: two names that look alike.
+    #[test]
+    fn a_selector_behind_a_name_is_suspect() {
+        assert!(suspect("    return allowed(user\u{FE00})", Place::Code));
+        assert!(!suspect("say(\"\u{26A0}\u{FE0F} 1\u{FE0F}\u{20E3}\")", Place::Code));
+        assert!(!suspect("user\u{FE00}", Place::Text));
     }
 
     /// Issue 18: a translation with a phone number is no attack; the same character in code is.

@@ -202,7 +202,7 @@ fn over_cap(report: &AdmittedReport) -> Option<String> {
 fn verifier_not_trusted(request: &Request) -> Option<SeatFailure> {
     let agent = &request.policy.verify.as_ref()?.agent;
     let why = request.policy.agents.get(agent)?.not_trusted()?;
-    let reason = SeatState::NotTrusted { reason: why.to_owned() }.trouble()?;
+    let reason = SeatState::NotTrusted { reason: why.into() }.trouble()?;
     Some(SeatFailure { seat: Seat { role: "verify".into(), agent: agent.clone(), sample: 0 }, reason })
 }
 

@@ -82,8 +82,8 @@ pub fn refusal(request: &Request, agent: &AgentName) -> Option<SeatAnswer> {
     let not_trusted = request.policy.agents.get(agent).and_then(AgentConfig::not_trusted);
     let withheld = || request.pull.as_ref()?.withheld.get(agent);
     let state = match not_trusted {
-        Some(why) => SeatState::NotTrusted { reason: why.to_owned() },
-        None => SeatState::Withheld { reason: withheld()?.clone() },
+        Some(why) => SeatState::NotTrusted { reason: why.into() },
+        None => SeatState::Withheld { reason: withheld()?.as_str().into() },
     };
     Some(SeatAnswer::troubled(state, Spend::default()))
 }

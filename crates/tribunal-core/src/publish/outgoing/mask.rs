@@ -58,10 +58,10 @@ static ANNOUNCED: LazyLock<PatternSet> = LazyLock::new(|| {
     ])
 });
 
-/// A value that is given to something with the name of a credential: quoted, or bare to the end of its line. The border before `pwd` is
-/// one of ASCII: with one of all letters of the world, a text with one other character is searched a hundred times as slowly.
+/// A value that is given to something with the name of a credential: quoted, or bare to the end of its line. The borders of `pass` are
+/// those of ASCII: with one of all letters of the world, a text with one other character is searched a hundred times as slowly.
 static ASSIGNED: LazyLock<PatternSet> = LazyLock::new(|| {
-    const NAME: &str = r"(?i:passwd|password|passphrase|(?-u:\b)pwd|secret|token|api_?key|apikey|access_?key|private_?key|signing_?key|encryption_?key|account_?key|auth_?key|credential)[A-Za-z0-9_]*";
+    const NAME: &str = r"(?i:passwd|password|passphrase|(?:(?-u:\b)|_)(?:pass|pwd|pat|jwt)(?-u:\b)|secret|token|api_?key|apikey|access_?key|private_?key|signing_?key|encryption_?key|account_?key|auth_?key|credential)[A-Za-z0-9_]*";
     PatternSet::new([
         format!(
             r#"{NAME}["'`]?\]?\)?\s*(?::\s*[A-Za-z&<>\[\]]+\s*)?(?:=>|:=|==|=|:|,)\s*[brfuR@]{{0,2}}"(?P<secret>[^"\s]{{8,}})""#
@@ -157,8 +157,9 @@ fn regions(text: &str) -> Vec<Range<usize>> {
 }
 
 /// A long run of what keys are made of, an address, or a part of a credential's name; every such name has one of these in it.
-static CANDIDATE: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"[A-Za-z0-9+/=_.%-]{12}|://|(?i-u:pass|pwd|secret|token|key|credential)").ok());
+static CANDIDATE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"[A-Za-z0-9+/=_.%-]{12}|://|(?i-u:pass|pwd|secret|token|key|credential|(?:\b|_)(?:pat|jwt)\b)").ok()
+});
 
 fn may_hold_key(line: &str) -> bool {
     CANDIDATE.as_ref().is_none_or(|candidate| candidate.is_match(line))

@@ -4,7 +4,7 @@
 use super::forged::has_mark;
 use super::known::is_known;
 use super::mask::has_secret;
-use crate::publish::visible::is_hidden;
+use crate::publish::visible::{is_hidden_behind, with_previous};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReplacementProblem {
@@ -27,8 +27,9 @@ impl ReplacementProblem {
 
 /// What is wrong with a replacement. What the code has already, it may keep.
 pub fn problem(replacement: &str, code: &str) -> Option<ReplacementProblem> {
-    let is_new_character = |c: char| is_hidden(c) && !matches!(c, '\n' | '\t') && !code.contains(c);
-    if replacement.chars().any(is_new_character) {
+    let is_new =
+        |(before, c): (Option<char>, char)| is_hidden_behind(before, c) && !matches!(c, '\n' | '\t') && !code.contains(c);
+    if with_previous(replacement).any(is_new) {
         return Some(ReplacementProblem::HiddenCharacter);
     }
     if has_mark(replacement) {

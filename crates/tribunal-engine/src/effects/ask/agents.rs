@@ -2,7 +2,7 @@
 
 use super::{Slot, Tree};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::Mutex;
@@ -14,7 +14,7 @@ use tribunal_core::call::money::Money;
 use tribunal_core::call::usage::Usage;
 use tribunal_core::call::{Answer, Question};
 use tribunal_core::findings::key::sha256_hex;
-use tribunal_core::findings::leak::{Watch, is_secret};
+use tribunal_core::findings::leak::{Watch, secrets_of};
 use tribunal_core::ids::{AgentName, RunId};
 use tribunal_core::policy::agents::{AgentConfig, Means};
 use tribunal_core::policy::config::Policy;
@@ -173,5 +173,6 @@ fn ask_with_patience(agent: &CliAgent<'_>, question: &Question) -> Result<Answer
 /// What the environment calls a secret. A variable that is no text is none of ours.
 fn secrets_of_environment() -> impl Iterator<Item = String> {
     let texts = std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-    texts.filter(|(name, value)| is_secret(name, value)).map(|(_, value)| value)
+    let is_there = |path: &str| Path::new(path).exists();
+    texts.flat_map(move |(name, value)| secrets_of(&name, &value, is_there).into_iter().map(str::to_owned).collect::<Vec<_>>())
 }
