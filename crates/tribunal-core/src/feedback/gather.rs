@@ -106,7 +106,8 @@ pub fn speakers<'a>(said: &Said<'a>) -> Vec<&'a Account> {
     let reviews = said.reviews.iter().filter(|review| !said.is_ours(&review.author, &review.body)).map(|review| &review.author);
     let words = said.threads.iter().flat_map(|thread| &thread.comments);
     let words = words.filter(|comment| !said.is_ours(&comment.author, &comment.body)).map(|comment| &comment.author);
-    let author = said.checks.iter().any(has_failed).then_some(&said.pull.author);
+    let speaks_for_head = said.checks.iter().any(has_failed) || said.threads.iter().any(|thread| said.is_brought(thread));
+    let author = speaks_for_head.then_some(&said.pull.author);
     let mut known = BTreeSet::new();
     let all = comments.chain(reviews).chain(words).chain(author);
     all.filter(|account| registered(account, said.extra).is_none() && known.insert(account.id.as_str())).collect()
@@ -144,7 +145,8 @@ impl Said<'_> {
         Right::of(account, self.extra, self.permissions)
     }
 
-    /// Whether what is told of the head may be acted on: the log of a check, or a linter's words, quote what its author wrote.
+    /// Whether what is told of the head may be acted on: the log of a check, a linter's words or another job's receipt quote what its
+    /// author wrote.
     pub fn right_of_head(&self) -> Right {
         self.right(&self.pull.author)
     }
@@ -179,6 +181,12 @@ impl Said<'_> {
             None if is_command(&comment.body) || shown_words(&comment.body).is_empty() => Part::Aside,
             None => Part::Word,
         }
+    }
+
+    /// Is the thread about a finding that another job's receipt brought? That job read the head's own files, and whoever made the
+    /// head could choose what it writes.
+    fn is_brought(&self, thread: &Thread) -> bool {
+        thread.comments.first().and_then(|first| own_finding(self, first)).is_some_and(|(key, _)| key.is_brought())
     }
 
     /// The last comment that a disposition answers: the one that it names, or else all before it.
@@ -256,6 +264,7 @@ fn is_command(body: &str) -> bool {
 impl Gathered {
     fn take_thread(&mut self, said: &Said<'_>, thread: &Thread) {
         let parts: Vec<Part> = thread.comments.iter().map(|comment| said.part(comment)).collect();
+        let is_brought = said.is_brought(thread);
         // A finding counts only where it opens its thread.
         let panel = parts.first() == Some(&Part::Finding);
         let speaks = |at: &usize| match parts[*at] {
@@ -266,6 +275,8 @@ impl Gathered {
         };
         let right = |at: usize| match parts[at] {
             Part::Word => said.right(&thread.comments[at].author),
+            // We posted it for somebody else: our seal says nothing about the words.
+            Part::Finding | Part::Back if is_brought => said.right_of_head(),
             // Told apart from words by their seal.
             Part::Finding | Part::Back | Part::Fixed | Part::Answered | Part::Aside => Right::by_seal(),
         };

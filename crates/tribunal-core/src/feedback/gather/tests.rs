@@ -174,6 +174,33 @@ fn findings_of_the_panel_are_items() {
     assert_eq!(only(&Stage::new().thread(&[(&alice, &first)])).voice, Voice::Person);
 }
 
+/// Issue 16, A1 and C12: what a receipt brought has the right of the head's author, though we posted and sealed it.
+#[test]
+fn a_brought_finding_has_the_right_of_the_heads_author() {
+    let me = person("tribunal");
+    let brought = |stage: &Stage| {
+        let finding = |key: &str| Mark::Finding {
+            key: key.into(),
+            id: FindingId(3),
+            head: HEAD.into(),
+            about: About::default(),
+            finding: None,
+        };
+        stage.marked("**leak**", &finding("receipt-abc"))
+    };
+    for (reader, granted) in [(false, true), (true, false)] {
+        let body = brought(&Stage::new());
+        let mut stage = Stage::new().thread(&[(&me, &body)]);
+        let author = stage.pull.author.clone();
+        if reader {
+            stage.readers.insert(author.login.clone());
+        }
+        assert!(speakers(&stage.said()).iter().any(|speaker| speaker.is(&author)), "the author is looked up");
+        let gathered = gather(&stage.said());
+        assert_eq!(gathered.right(&ItemId("thread:t1".into())).is_granted(), granted);
+    }
+}
+
 /// CF-33: our account without our mark is somebody, on every surface.
 #[test]
 fn our_account_without_a_mark_is_a_person() {
