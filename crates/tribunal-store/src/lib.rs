@@ -409,17 +409,17 @@ impl Ledger {
         Ok(row.as_ref().map(run_row))
     }
 
-    /// The newest run that was begun and never settled, of one case or of all.
+    /// The newest run that was begun and never settled, of one case or of all. Every run is held against its seal: one that was called
+    /// settled, or given to another case, would not be found at all.
     pub async fn unsettled(&self, procedure: &str, case_id: Option<&str>) -> Result<Option<RunRow>, StoreError> {
-        let row = sqlx::query_scalar(
-            "SELECT id FROM run WHERE settled = 0 AND procedure = ?1 AND (?2 IS NULL OR case_id = ?2) \
+        let mut reading = self.pool.begin().await?;
+        self.verify(&mut reading, Table::Run, "true", &[]).await?;
+        let row = sqlx::query(
+            "SELECT * FROM run WHERE settled = 0 AND procedure = ?1 AND (?2 IS NULL OR case_id = ?2) \
              ORDER BY created_at DESC, id DESC LIMIT 1",
         );
-        let id: Option<String> = row.bind(procedure).bind(case_id).fetch_optional(&self.pool).await?;
-        match id {
-            Some(id) => self.run(&id).await,
-            None => Ok(None),
-        }
+        let row = row.bind(procedure).bind(case_id).fetch_optional(&mut *reading).await?;
+        Ok(row.as_ref().map(run_row))
     }
 
     pub async fn inputs(&self, run: &str) -> Result<Vec<InputRow>, StoreError> {

@@ -226,6 +226,24 @@ async fn an_edited_ledger_is_refused() {
     assert!(refused(&original, SealKey::new(&[7; 32], "another ledger", None)).await, "another folder");
 }
 
+/// Issue 16, point 9: a run that was given another name, case or end is refused by the question which would no longer find it.
+#[tokio::test]
+async fn an_edited_run_is_not_overlooked() {
+    let folder = tempfile::tempdir().unwrap();
+    let original = folder.path().join("original.db");
+    full(&original, key()).await.pool.close().await;
+    for (n, change) in ["settled = 1", "case_id = 'other'", "procedure = 'other'", "created_at = 0"].into_iter().enumerate() {
+        let copy = folder.path().join(format!("copy-{n}.db"));
+        std::fs::copy(&original, &copy).unwrap();
+        edit(&copy, format!("UPDATE run SET {change} WHERE id = 'r2'")).await;
+        let asked = match Ledger::open(&copy, key()).await {
+            Ok(ledger) => ledger.unsettled("review", Some("c")).await.map(drop),
+            Err(error) => Err(error),
+        };
+        assert!(matches!(asked, Err(StoreError::NotOurs { .. } | StoreError::Changed { .. })), "{change}");
+    }
+}
+
 /// A ledger that was put back as it was before is not the one that was written last, though every seal in it is ours.
 #[tokio::test]
 async fn a_ledger_that_was_put_back_is_refused() {

@@ -1,5 +1,6 @@
 //! Which pull request is meant: a number, an address, or whatever the current branch has open.
 
+use crate::findings::key::sha256_hex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -60,6 +61,15 @@ impl Project {
     /// Owner and name of a two-part path.
     pub fn owner_and_name(&self) -> (&str, &str) {
         self.path.rsplit_once('/').unwrap_or(("", &self.path))
+    }
+
+    /// The name of a folder for this project and no other one: what may not stand in a name cannot make two projects the same.
+    pub fn folder_name(&self) -> String {
+        let readable = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c.to_ascii_lowercase() } else { '_' };
+        let (owner, name) = self.owner_and_name();
+        let words: String = owner.chars().chain(['_']).chain(name.chars()).map(readable).take(60).collect();
+        let whole = format!("{}\n{}", self.origin.to_lowercase(), self.path.to_lowercase());
+        format!("{words}-{}", &sha256_hex(whole.as_bytes())[..16])
     }
 }
 
@@ -245,6 +255,24 @@ mod tests {
             asked(&Place { kind: ForgeKind::Local, project: Project::local(), number: 7 }.address()),
             Some(Asked::Number(7))
         );
+    }
+
+    /// Issue 16: a stranger who may choose a project's name cannot make us use another project's clone.
+    #[test]
+    fn no_two_projects_share_a_folder() {
+        let of = |origin: &str, path: &str| Project { origin: origin.into(), path: path.into() }.folder_name();
+        let names = [
+            of("https://h", "acme/shop_core"),
+            of("https://h", "acme_shop/core"),
+            of("https://h", "acme/shop-core"),
+            of("https://h", "a/cme/shop_core"),
+            of("https://h:1", "acme/shop_core"),
+            of("http://h", "acme/shop_core"),
+        ];
+        assert_eq!(names.iter().collect::<std::collections::BTreeSet<_>>().len(), names.len(), "{names:?}");
+        assert_eq!(of("https://h", "Acme/Shop"), of("https://H", "acme/shop"), "forges know one project by both");
+        let hostile = of("https://h", "../..//etc\u{202e}");
+        assert!(hostile.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_')), "{hostile}");
     }
 
     #[test]

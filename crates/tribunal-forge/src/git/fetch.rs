@@ -12,6 +12,7 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
+use tribunal_core::findings::key::sha256_hex;
 use tribunal_core::ids::Sha;
 
 /// How git reaches the forge. Given through the environment: arguments can be read by every process of the machine.
@@ -50,6 +51,11 @@ fn origin(url: &str) -> String {
     let (scheme, rest) = url.split_once("://").unwrap_or(("https", url));
     let host = rest.split(['/', '?', '#']).next().unwrap_or(rest);
     format!("{scheme}://{}", host.rsplit('@').next().unwrap_or(host))
+}
+
+/// Where a ref of the forge is kept in the clone. Two refs never share a name, whatever stands in theirs.
+fn own_ref(kind: &str, theirs: &str) -> String {
+    format!("refs/tribunal/{kind}/{}", &sha256_hex(theirs.as_bytes())[..24])
 }
 
 const NO_FILES: &str = "--filter=blob:none";
@@ -98,14 +104,14 @@ impl Repository {
             return Ok(Fetched { base: base.clone(), head: head.clone() });
         }
         let lock = self.lock()?;
-        let name = source.head_ref.replace('/', "-");
-        let (here_base, here_head) = (format!("refs/tribunal/base/{name}"), format!("refs/tribunal/head/{name}"));
+        let (here_base, here_head) = (own_ref("base", &source.head_ref), own_ref("head", &source.head_ref));
         // What was pushed since the last time is small, and its files come along; a first time brings the whole history, without.
         let filter = if self.commit(&here_head).is_ok() { SMALL_FILES } else { NO_FILES };
         self.fetch(&[format!("+{}:{here_base}", source.base_ref), format!("+{}:{here_head}", source.head_ref)], filter, None)?;
-        drop(lock);
         let base = if self.has_here(base)? { base.clone() } else { self.commit(&here_base)? };
         let at_ref = self.commit(&here_head)?;
+        // Only now: another process may fetch another pull request's base to the same name.
+        drop(lock);
         // Behind a newer one lies the one that was asked for. Where it does not, the ref lags: some forges move it after the push.
         let lags = at_ref != *head && !self.has_here(head)? && self.fetch_commit(head);
         Ok(Fetched { base, head: if lags { head.clone() } else { at_ref } })
@@ -113,10 +119,9 @@ impl Repository {
 
     /// Where the base branch is now. What a forge says of a pull request's base may be of an earlier day.
     pub fn fetch_base(&self, source: &GitSource) -> Result<Sha, GitError> {
-        let here = format!("refs/tribunal/tip/{}", source.base_ref.replace('/', "-"));
-        let lock = self.lock()?;
+        let here = own_ref("tip", &source.base_ref);
+        let _lock = self.lock()?;
         self.fetch(&[format!("+{}:{here}", source.base_ref)], NO_FILES, None)?;
-        drop(lock);
         self.commit(&here)
     }
 
@@ -267,6 +272,14 @@ mod tests {
         let command = git.assembled();
         let given = command.get_envs().map(|(name, value)| format!("{name:?}={value:?}\n"));
         given.chain(command.get_args().map(|arg| format!("{arg:?}\n"))).collect()
+    }
+
+    /// Issue 16: `release/1` and `release-1` are two branches, here as well.
+    #[test]
+    fn no_two_refs_share_a_name() {
+        let refs = ["refs/heads/release/1", "refs/heads/release-1", "refs-heads-release-1", "refs/heads/Release/1"];
+        let names: BTreeSet<String> = refs.iter().map(|theirs| own_ref("tip", theirs).to_lowercase()).collect();
+        assert_eq!(names.len(), refs.len());
     }
 
     /// Issue 16, point 7: only what talks to the forge has the token, and only its own origin is sent it.

@@ -209,9 +209,7 @@ pub(in crate::commands) async fn fetch(connected: Connected, here: Option<Arc<Re
 
 /// Our own clone of a project.
 pub(in crate::commands) fn clone_folder(connected: &Connected) -> std::path::PathBuf {
-    let project = &connected.place.project;
-    let name = |text: &str| text.replace(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '.' | '-' | '_'), "_");
-    Person::here().cache.join("git").join(name(project.host())).join(format!("{}.git", name(&project.path)))
+    Person::here().cache.join("git").join(format!("{}.git", connected.place.project.folder_name()))
 }
 
 /// PR-39: the description's own goal or requirement section, where somebody on the panel can read a spec. Rules cannot, and nobody
