@@ -81,23 +81,22 @@ impl Exemption {
         ((marked || was_so) && !file.became_executable || is_gone).then_some(Exemption(SkipReason::Binary))
     }
 
-    /// A submodule that the base has, moved to another commit or removed.
+    /// A submodule that is removed. Another commit of one is other code, whatever the base had.
     pub(super) fn for_submodule(file: &FileSummary) -> Option<Self> {
-        let before = file.base.as_ref().and_then(|base| base.before.as_ref());
-        let was_so = before.is_some_and(|before| before.content == ContentKind::Submodule);
-        (was_so || file.status == FileStatus::Deleted).then_some(Exemption(SkipReason::Submodule))
+        (file.status == FileStatus::Deleted).then_some(Exemption(SkipReason::Submodule))
     }
 
-    /// Text that a tool wrote or another project owns: the base says so of the path, or the file was already so in the base and
-    /// still is.
+    /// Text that a tool wrote or another project owns: the base says so of the path, or the file of this path was already so in the
+    /// base and still is. One that was renamed is exempt by nothing that it was: half of it may be new, under a name of its choice.
     pub(super) fn for_text(file: &FileSummary) -> Option<Self> {
         if file.became_executable {
             return None;
         }
         let base = file.base.as_ref();
         let attributes = base.map(|base| base.attributes).unwrap_or_default();
-        let before = base.and_then(|base| base.before.as_ref()).filter(|before| before.content == ContentKind::Text);
-        let was = |holds: fn(&RepoPath) -> bool| holds(&file.path) && before.is_some_and(|before| holds(&before.path));
+        let before = base.and_then(|base| base.before.as_ref());
+        let before = before.filter(|before| before.content == ContentKind::Text && before.path == file.path);
+        let was = |holds: fn(&RepoPath) -> bool| holds(&file.path) && before.is_some();
         let is_gone = file.status == FileStatus::Deleted;
         let reason = if lock_file::is_lock_file(&file.path) {
             let known_form = lock_file::has_known_form(&file.path);

@@ -168,7 +168,7 @@ impl SkipReason {
 pub enum NotReviewed {
     /// Binary content that the base does not know as binary.
     Binary,
-    /// A submodule that the base does not have.
+    /// A submodule that is new, or at another commit: what it holds is in another repository.
     Submodule,
     /// A symbolic link that leads out of the repository.
     LinkLeadsOut,
@@ -180,6 +180,8 @@ pub enum NotReviewed {
     TooLargeToParse,
     /// Most of what the change wrote there could not be parsed, so only its lines were checked.
     DoesNotParse,
+    /// A new file that looks like the output of a bundler, so only what is gravest was looked for in its long lines.
+    NewBundle,
     /// Nested too deeply for the rules, so only its lines were checked.
     NestedTooDeeply,
     /// The time for the rules ran out.
@@ -190,12 +192,13 @@ impl NotReviewed {
     pub fn words(self) -> &'static str {
         match self {
             NotReviewed::Binary => "binary, and not known as binary in the base",
-            NotReviewed::Submodule => "new submodule",
+            NotReviewed::Submodule => "submodule, new or at another commit",
             NotReviewed::LinkLeadsOut => "symbolic link out of the repository",
             NotReviewed::TooLarge => "too large",
             NotReviewed::OverTotal => "the change as a whole is too large",
             NotReviewed::TooLargeToParse => "too large to parse, only its lines were checked",
             NotReviewed::DoesNotParse => "does not parse, only its lines were checked",
+            NotReviewed::NewBundle => "looks like a new bundle, only the gravest was looked for",
             NotReviewed::NestedTooDeeply => "nested too deeply, only its lines were checked",
             NotReviewed::OutOfTime => "the time for the rules ran out",
         }
@@ -207,7 +210,7 @@ impl NotReviewed {
             NotReviewed::Binary => {
                 "list it under [files] skip, or give it the `binary` attribute in .gitattributes, on the base branch"
             }
-            NotReviewed::Submodule | NotReviewed::LinkLeadsOut | NotReviewed::DoesNotParse => {
+            NotReviewed::Submodule | NotReviewed::LinkLeadsOut | NotReviewed::DoesNotParse | NotReviewed::NewBundle => {
                 "look at it yourself, or list it under [files] skip to accept that"
             }
             NotReviewed::TooLarge => "raise [files] max_bytes, or list it under [files] skip to accept that",

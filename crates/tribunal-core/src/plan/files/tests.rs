@@ -45,14 +45,22 @@ fn a_new_file_is_read_whatever_it_calls_itself() {
     assert_eq!(rules.disposition(&binary), Disposition::NotReviewed(NotReviewed::Binary));
 }
 
-/// A name that the file did not have in the base exempts nothing.
+/// A name that the file did not have in the base exempts nothing, and neither does another one that would have been exempt.
 #[test]
 fn a_rename_to_an_ignored_name_is_read() {
     let rules = FileRules::default();
-    for path in ["vendor/a.py", "a_pb2.py", "yarn.lock"] {
-        let mut moved = FileSummary { status: FileStatus::Renamed, old_path: Some("a.py".into()), ..file(path) };
+    for (old, path) in [
+        ("a.py", "vendor/a.py"),
+        ("a.py", "a_pb2.py"),
+        ("a.py", "yarn.lock"),
+        ("logo.svg", "src/auth.generated.js"),
+        ("vendor/LICENSE", "src/vendor/x.py"),
+        ("a_pb2.py", "b_pb2.py"),
+    ] {
+        let mut moved =
+            FileSummary { status: FileStatus::Renamed, old_path: Some(old.into()), says_generated: true, ..file(path) };
         if let Some(before) = moved.base.as_mut().and_then(|base| base.before.as_mut()) {
-            before.path = "a.py".into();
+            (before.path, before.says_generated) = (old.into(), true);
         }
         assert_eq!(rules.disposition(&moved), Disposition::Review, "{path}");
     }
@@ -119,7 +127,9 @@ fn submodules_and_links_are_exempt_or_read_by_what_the_base_has() {
     if let Some(before) = bumped.base.as_mut().and_then(|base| base.before.as_mut()) {
         before.content = ContentKind::Submodule;
     }
-    assert_eq!(skips(rules.disposition(&bumped)), Some(SkipReason::Submodule));
+    assert_eq!(rules.disposition(&bumped), Disposition::NotReviewed(NotReviewed::Submodule), "another commit is other code");
+    let gone = FileSummary { status: FileStatus::Deleted, ..bumped };
+    assert_eq!(skips(rules.disposition(&gone)), Some(SkipReason::Submodule));
     let link = |leads_out| FileSummary { leads_out, ..FileSummary::new("l".into(), FileStatus::Added, ContentKind::Symlink) };
     assert_eq!(rules.disposition(&link(false)), Disposition::Review);
     assert_eq!(rules.disposition(&link(true)), Disposition::NotReviewed(NotReviewed::LinkLeadsOut));
