@@ -128,11 +128,11 @@ fn scan_file(rules: &RuleSet, file: &ChangedFile, look: Look, clock: Clock) -> R
                 silenced.extend(quiet);
                 (Depth::Syntax, None)
             }
-            Syntax::Partly(found, quiet) => {
+            Syntax::Partly(found, quiet, reason) => {
                 claims.extend(found);
                 silenced.extend(quiet);
                 // Markers of a conflict, which a check reports, are why.
-                (Depth::Lines, conflicts(file).is_empty().then_some(NotReviewed::DoesNotParse))
+                (Depth::Lines, conflicts(file).is_empty().then_some(reason))
             }
             Syntax::NoGrammar => (Depth::Lines, None),
             Syntax::Cut(reason) => (Depth::Lines, Some(reason)),
@@ -170,7 +170,8 @@ fn scan_lines(rules: &RuleSet, file: &ChangedFile, is_test: bool, clock: Clock) 
         .collect();
     // By the order of the rules, as each of them would report alone.
     let mut found: Vec<Vec<Claim>> = vec![Vec::new(); looking.len()];
-    let (mut silenced, mut tally) = (Vec::new(), Tally::default());
+    // Each has its own room: what is silenced and light must not hide what is silenced and grave.
+    let (mut silenced, mut tally, mut silenced_tally) = (Vec::new(), Tally::default(), Tally::default());
     let moved = old::MovedLines::new(file);
     let whole = whole_text(file);
     let around: OnceCell<Option<Surroundings<'_>>> = OnceCell::new();
@@ -204,7 +205,7 @@ fn scan_lines(rules: &RuleSet, file: &ChangedFile, is_test: bool, clock: Clock) 
             match suppress::suppression(&rule.file, &[&line.text], over.as_slice()) {
                 None if tally.has_room(&claim) => found.push(claim),
                 Some(Place::Above(_)) if before.is_some_and(|line| line.origin != Origin::Added) => {}
-                Some(_) if silenced.len() < MAX_PER_RULE => silenced.push(claim),
+                Some(_) if silenced_tally.has_room(&claim) => silenced.push(claim),
                 None | Some(_) => {}
             }
         }
@@ -226,15 +227,18 @@ fn whole_text(file: &ChangedFile) -> Option<Cow<'_, str>> {
 /// What the rules of a file's language say.
 enum Syntax {
     Looked(Vec<Claim>, Vec<Claim>),
-    /// The same of a file that mostly does not parse.
-    Partly(Vec<Claim>, Vec<Claim>),
+    /// The same of a file whose code could not all be looked at, and why.
+    Partly(Vec<Claim>, Vec<Claim>, NotReviewed),
     /// No rule speaks its language, or only its hunks are known.
     NoGrammar,
     Cut(NotReviewed),
 }
 
 fn scan_syntax(rules: &RuleSet, file: &ChangedFile, is_test: bool, clock: Clock) -> Result<Syntax, RuleError> {
-    let Some(language) = language_of(file) else { return Ok(Syntax::NoGrammar) };
+    let Some(language) = language_of(file) else {
+        // Its name says one language and its first line another, which has no grammar: whoever runs it may go by the name.
+        return Ok(if file.language().is_some() { Syntax::Cut(NotReviewed::DoesNotParse) } else { Syntax::NoGrammar });
+    };
     let Some(syntax) = rules.syntax_rules(language)? else { return Ok(Syntax::NoGrammar) };
     let Some(text) = file.new_text.as_deref() else { return Ok(Syntax::NoGrammar) };
     if text.len() > MAX_PARSED_BYTES {
@@ -253,19 +257,21 @@ fn scan_syntax(rules: &RuleSet, file: &ChangedFile, is_test: bool, clock: Clock)
     };
     let before = before.map(|looked| looked.found).unwrap_or_default();
     let mut claims = old::without_old(file, found, before);
-    lower_in_bundles(&mut claims, file, text);
-    Ok(if does_not_parse { Syntax::Partly(claims, silenced) } else { Syntax::Looked(claims, silenced) })
+    let is_new_bundle = file.status == FileStatus::Added && is_bundle(text) && file.path.as_str().split('/').any(is_for_bundles);
+    // The base decides of a file that it has: a change could make any file of its own look like a bundle.
+    let was_bundle = || undo_hunks(text, &file.hunks).is_some_and(|before| is_bundle(&before));
+    if !claims.is_empty() && (is_new_bundle || file.status != FileStatus::Added && was_bundle()) {
+        lower_in_bundle(&mut claims, text);
+    }
+    Ok(match (is_new_bundle, does_not_parse) {
+        // Nobody but the change says that it is one, so its code counts as unread.
+        (true, _) => Syntax::Partly(claims, silenced, NotReviewed::NewBundle),
+        (false, true) => Syntax::Partly(claims, silenced, NotReviewed::DoesNotParse),
+        (false, false) => Syntax::Looked(claims, silenced),
+    })
 }
 
-fn lower_in_bundles(claims: &mut Vec<Claim>, file: &ChangedFile, text: &str) {
-    // The base decides of a file that it has: a change could make any file of its own look like a bundle.
-    let was_bundle = || match file.status {
-        FileStatus::Added => is_bundle(text) && file.path.as_str().split('/').any(is_for_bundles),
-        _ => undo_hunks(text, &file.hunks).is_some_and(|before| is_bundle(&before)),
-    };
-    if claims.is_empty() || !was_bundle() {
-        return;
-    }
+fn lower_in_bundle(claims: &mut Vec<Claim>, text: &str) {
     let lines: Vec<&str> = text.lines().collect();
     // What a person would repair is in the source of the bundle; only what harms whoever takes it over is asked about.
     claims.retain(|claim| {
@@ -356,6 +362,27 @@ mod tests {
         assert_eq!(claims("public/build/app.js", &format!("{loop_past_end}\n")).len(), 1);
     }
 
+    /// Issue 16, E18: the change alone says that it is a bundle, so its code was not reviewed.
+    #[test]
+    fn a_new_bundle_is_named() {
+        let rules = RuleSet::new(built_in().unwrap()).unwrap();
+        let cut = |path: &str, code: &str| scan(&rules, &added(path, code), |_| true).unwrap().cut;
+        let code = format!("{}\n", "f(1);".repeat(200));
+        assert_eq!(cut("public/app.js", &code), [("public/app.js".into(), NotReviewed::NewBundle)]);
+        assert_eq!(cut("src/app.js", &code), []);
+        assert_eq!(cut("public/app.js", "f(1);\n"), []);
+    }
+
+    /// Issue 16, E18: light matches that are silenced leave room for a grave one.
+    #[test]
+    fn silenced_lines_do_not_hide_a_secret() {
+        let rules = RuleSet::new(built_in().unwrap()).unwrap();
+        let light = "breakpoint()  # noqa: T100\n".repeat(2 * MAX_PER_RULE);
+        let code = format!("{light}key = \"AKIAQ3EGTR7XWZ5KLMNP\"  # gitleaks:allow\n");
+        let silenced = scan(&rules, &added("src/a.py", &code), |_| true).unwrap().silenced;
+        assert!(silenced.iter().any(|claim| claim.evidence.contains("AKIA")), "{}", silenced.len());
+    }
+
     #[test]
     fn a_secret_weighs_less_in_tests_samples_and_prose() {
         let code = "db_password = \"q7Zr!2kLx9Pv4TnW8s\"\n";
@@ -407,9 +434,14 @@ mod tests {
     #[test]
     fn a_script_of_another_language_is_not_read_as_shell() {
         let set = RuleSet::new(built_in().unwrap()).unwrap();
-        let depth = |code: &str| scan(&set, &added("bin/a.sh", code), |_| true).unwrap().depths[0].1;
-        assert_eq!(depth("#!/bin/sh\necho a\n"), Depth::Syntax);
-        assert_eq!(depth("#!/usr/bin/perl\nprint 1;\n"), Depth::Lines);
+        let look = |code: &str| {
+            let scan = scan(&set, &added("bin/a.sh", code), |_| true).unwrap();
+            (scan.depths[0].1, scan.cut.first().map(|(_, reason)| *reason))
+        };
+        assert_eq!(look("#!/bin/sh\necho a\n"), (Depth::Syntax, None));
+        assert_eq!(look("#!/bin/sh # perl\necho a\n"), (Depth::Syntax, None), "the interpreter counts, and not its arguments");
+        let unread = (Depth::Lines, Some(NotReviewed::DoesNotParse));
+        assert_eq!(look("#!/usr/bin/perl\nprint 1;\n"), unread, "and `sh a.sh` would run it all the same");
     }
 
     /// A script without an ending is read as what its first line says.

@@ -290,10 +290,22 @@ fn silence(rule: &Rule, claim: &Claim, lines: &[&str], added: &AddedLines) -> Si
         return if added.contains(line) { Silence::ByChange } else { Silence::Before };
     }
     let is_data = is_test_path(&claim.file) && own.iter().any(|line| line.len() <= PART_BYTES && suppress::is_linter_data(line));
-    if is_data || weighs_less && is_sample_path(&claim.file) && suppress::gives_reason(above) {
-        return Silence::Before;
+    let is_explained = weighs_less && is_sample_path(&claim.file) && suppress::gives_reason(above);
+    match is_data || is_explained {
+        true if (start.saturating_sub(u32::from(is_explained))..=end).any(|line| added.contains(line)) => Silence::ByChange,
+        true => Silence::Before,
+        false => Silence::None,
     }
-    Silence::None
+}
+
+/// The name of the program that a first line names, without its folder. `env` starts what comes after it.
+fn interpreter(script: &str) -> &str {
+    let mut words = script.split_whitespace().filter(|word| !word.starts_with('-') && !word.contains('='));
+    let mut name = || words.next().and_then(|word| word.rsplit('/').next()).unwrap_or_default();
+    match name() {
+        "env" => name(),
+        program => program,
+    }
 }
 
 /// The language that a file is read as: by its name, unless its first line names another interpreter. Nothing where no grammar fits.
@@ -305,19 +317,14 @@ pub fn language_of(file: &ChangedFile) -> Option<Language> {
     }
     let script = first.strip_prefix("#!").filter(|_| matches!(named, None | Some(Language::Bash)));
     let Some(script) = script.filter(|script| script.len() < 256) else { return named };
-    const INTERPRETERS: [(&str, Option<Language>); 11] = [
-        ("python", Some(Language::Python)),
-        ("ruby", Some(Language::Ruby)),
-        ("node", Some(Language::JavaScript)),
-        ("deno", Some(Language::TypeScript)),
-        ("php", Some(Language::Php)),
-        ("perl", None),
-        ("tclsh", None),
-        ("bash", Some(Language::Bash)),
-        ("/sh", Some(Language::Bash)),
-        ("ksh", Some(Language::Bash)),
-        (" sh", Some(Language::Bash)),
-    ];
-    let known = INTERPRETERS.iter().find(|(name, _)| script.contains(name));
-    known.map_or(named, |(_, language)| *language)
+    match interpreter(script).trim_end_matches(|c: char| c.is_ascii_digit() || c == '.') {
+        "python" => Some(Language::Python),
+        "ruby" => Some(Language::Ruby),
+        "node" | "nodejs" => Some(Language::JavaScript),
+        "deno" => Some(Language::TypeScript),
+        "php" => Some(Language::Php),
+        "perl" | "tclsh" => None,
+        "bash" | "sh" | "ksh" | "dash" | "zsh" => Some(Language::Bash),
+        _ => named,
+    }
 }

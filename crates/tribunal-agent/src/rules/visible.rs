@@ -1,7 +1,7 @@
 //! The part of a change that the rules may see, and how closely. Files are borrowed: a copy of a large change would double it.
 
 use std::collections::BTreeSet;
-use tribunal_core::diff::change::{Change, ChangedFile, FileStatus};
+use tribunal_core::diff::change::{Change, ChangedFile};
 use tribunal_core::ids::RepoPath;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,8 +16,8 @@ pub enum Look {
 
 pub struct VisibleChange<'a> {
     files: Vec<(&'a ChangedFile, Look)>,
-    /// The path of every changed file that is left, also of those that nobody looks at.
-    pub paths: Vec<&'a RepoPath>,
+    /// Every changed file, also those that nobody looks at.
+    pub all: &'a [ChangedFile],
     pub repository_has_tests: bool,
     pub tested: &'a BTreeSet<RepoPath>,
     pub own_addresses: &'a BTreeSet<String>,
@@ -29,7 +29,7 @@ impl<'a> VisibleChange<'a> {
         let files = change.files.iter().filter_map(|file| Some((file, look(file)?))).collect();
         Self {
             files,
-            paths: change.files.iter().filter(|file| file.status != FileStatus::Deleted).map(|file| &file.path).collect(),
+            all: &change.files,
             repository_has_tests: change.repository_has_tests,
             tested: &change.tested,
             own_addresses: &change.own_addresses,

@@ -27,33 +27,53 @@ static TOML_PIN: Pattern = Pattern::new(r#"\b(?:rev|tag)\s*=\s*["']"#);
 static PIN: Pattern =
     Pattern::new(r"[0-9a-f]{40}|[#@/][0-9a-f]{7,39}(?:$|[#&/.])|sha(?:256|512)[=-]|semver:|v?\d+\.\d+|refs/tags/");
 
-/// Lock files that hold a git source at one commit.
-const LOCKS: [&str; 9] = [
-    "Cargo.lock",
-    "package-lock.json",
-    "npm-shrinkwrap.json",
-    "yarn.lock",
-    "pnpm-lock.yaml",
-    "bun.lock",
-    "poetry.lock",
-    "uv.lock",
-    "pdm.lock",
-];
+/// Owner and name of the repository, or the end of an address.
+static REPOSITORY: Pattern = Pattern::new(r#"([\w.-]+/[\w.-]+?)(?:\.git)?/?(?:["'#@?\s,}]|$)"#);
+/// A commit, as lock files write it.
+static COMMIT: Pattern = Pattern::new(r"\b[0-9a-f]{7,64}\b");
+/// How far from the name of a source its commit stands in a lock.
+const COMMIT_REACH: usize = 4;
 
-pub fn check(scope: &Scope<'_>) -> Vec<Claim> {
-    // The commit that was taken stands in the lock that comes along.
-    scope
-        .files()
-        .filter(|file| !is_locked(scope, file))
-        .flat_map(|file| unpinned(file).into_iter().map(|line| scope.claim(file, line)).collect::<Vec<_>>())
-        .collect()
+/// The lock files in which the tool of a manifest writes the commit that it took.
+fn locks_of(manifest: &str) -> &'static [&'static str] {
+    match manifest {
+        "package.json" => &["package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock"],
+        "Cargo.toml" => &["Cargo.lock"],
+        "pyproject.toml" => &["poetry.lock", "uv.lock", "pdm.lock"],
+        _ => &[],
+    }
 }
 
-/// A lock of the same folder, or of one above it, changes too.
-fn is_locked(scope: &Scope<'_>, file: &ChangedFile) -> bool {
-    scope.change.paths.iter().any(|path| {
-        let folder = path.as_str().strip_suffix(path.file_name()).unwrap_or_default();
-        LOCKS.contains(&path.file_name()) && file.path.as_str().starts_with(folder)
+pub fn check(scope: &Scope<'_>) -> Vec<Claim> {
+    // A commit that a lock pins is what is built. The lock must come along: without it, the next one to make it takes what is there then.
+    let locks: BTreeMap<&str, &ChangedFile> = scope.change.all.iter().map(|file| (file.path.as_str(), file)).collect();
+    let is_free = |file: &ChangedFile, line: &DiffLine| !is_locked(&locks, file, line);
+    let of_file = |file: &'_ ChangedFile| {
+        let lines = unpinned(file).into_iter().filter(|line| is_free(file, line));
+        lines.map(|line| scope.claim(file, line)).collect::<Vec<_>>()
+    };
+    scope.files().flat_map(of_file).collect()
+}
+
+/// Does a lock of the same folder, or of one above it, take the source at a commit in this change?
+fn is_locked(locks: &BTreeMap<&str, &ChangedFile>, manifest: &ChangedFile, line: &DiffLine) -> bool {
+    let names = locks_of(manifest.path.file_name());
+    let Some(repository) = REPOSITORY.group(&line.text).filter(|_| !names.is_empty()) else { return false };
+    let folders = manifest.path.as_str().rmatch_indices('/').map(|(at, _)| &manifest.path.as_str()[..=at]);
+    let beside = folders.chain([""]).flat_map(|folder| names.iter().map(move |name| format!("{folder}{name}")));
+    beside.filter_map(|path| locks.get(path.as_str())).any(|lock| pins(lock, repository))
+}
+
+fn pins(lock: &ChangedFile, repository: &str) -> bool {
+    let (mut named, mut commit): (Option<usize>, Option<usize>) = (None, None);
+    lock.added_lines().enumerate().any(|(index, line)| {
+        if line.text.contains(repository) {
+            named = Some(index);
+        }
+        if COMMIT.is_match(&line.text) {
+            commit = Some(index);
+        }
+        named.zip(commit).is_some_and(|(named, commit)| named.abs_diff(commit) <= COMMIT_REACH)
     })
 }
 

@@ -77,6 +77,11 @@ fn shapes(n: usize) -> Vec<(&'static str, Change)> {
     let one = |path: &str, removed: Vec<String>, written: Vec<String>| change(&[(path.to_owned(), vec![(removed, written)])]);
     let many_hunks = (0..n).map(|n| (vec![call(n, "")], vec![call(n, "+1")])).collect();
     let many_files = (0..n / 4).map(|n| (format!("src/f{n}.py"), vec![(vec![], vec![call(n, "")])])).collect::<Vec<_>>();
+    let manifests = (0..n / 4).flat_map(|n| {
+        let dependency = vec!["[dependencies]".to_owned(), "b = { git = \"https://h/a/b\" }".to_owned()];
+        [(format!("f{n}/Cargo.toml"), vec![(vec![], dependency)]), (format!("f{n}/bun.lock"), vec![(vec![], vec![call(n, "")])])]
+    });
+    let manifests = manifests.collect::<Vec<_>>();
     let workflow = |word: &str| (0..n).map(|_| format!("      contents: {word}")).collect::<Vec<_>>();
     let nested = (0..n).map(|n| format!("\"k{n}\": {{")).collect::<Vec<_>>();
     let presence = (0..n).map(|n| format!("    self.assertTrue(load_{n}())")).collect::<Vec<_>>();
@@ -87,6 +92,7 @@ fn shapes(n: usize) -> Vec<(&'static str, Change)> {
         ("deleted lines", one("src/a.py", lines(""), vec![])),
         ("many hunks", change(&[("src/a.py".to_owned(), many_hunks)])),
         ("many files", change(&many_files)),
+        ("many manifests", change(&manifests)),
         ("lost tests", {
             let source =
                 ("src/b.py".to_owned(), vec![(vec!["load_1()".to_owned()], vec!["load_1(1)".to_owned(), "load_2()".to_owned()])]);
