@@ -15,15 +15,26 @@ pub struct Symbol {
 }
 
 /// The symbols of one file, outermost first.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Outline {
     symbols: Vec<Symbol>,
+    /// For each symbol the one that it lies in.
+    parents: Vec<Option<usize>>,
 }
 
 impl Outline {
     pub fn new(mut symbols: Vec<Symbol>) -> Self {
         symbols.sort_by_key(|symbol| (symbol.start_line, std::cmp::Reverse(symbol.end_line)));
-        Self { symbols }
+        let mut around: Vec<usize> = Vec::new();
+        let mut parents = Vec::with_capacity(symbols.len());
+        for (index, symbol) in symbols.iter().enumerate() {
+            while around.last().is_some_and(|outer| symbols[*outer].end_line < symbol.start_line) {
+                around.pop();
+            }
+            parents.push(around.last().copied());
+            around.push(index);
+        }
+        Self { symbols, parents }
     }
 
     pub fn symbols(&self) -> &[Symbol] {
@@ -31,13 +42,18 @@ impl Outline {
     }
 
     pub fn begins_at(&self, line: u32) -> bool {
-        self.symbols.iter().any(|symbol| symbol.start_line == line)
+        self.symbols.binary_search_by_key(&line, |symbol| symbol.start_line).is_ok()
     }
 
-    /// The smallest symbol around a line.
+    /// The smallest symbol around a line, found without a walk over all of them: a file may hold half a million, and each of its
+    /// lines may ask.
     pub fn innermost(&self, line: u32) -> Option<&Symbol> {
-        let around = self.symbols.iter().filter(|symbol| symbol.start_line <= line && symbol.end_line >= line);
-        around.min_by_key(|symbol| symbol.end_line - symbol.start_line)
+        let begun = self.symbols.partition_point(|symbol| symbol.start_line <= line);
+        let mut index = begun.checked_sub(1)?;
+        while self.symbols[index].end_line < line {
+            index = self.parents[index]?;
+        }
+        Some(&self.symbols[index])
     }
 
     /// `Class.method` for a line, or nothing outside every symbol.

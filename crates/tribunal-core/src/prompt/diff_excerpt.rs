@@ -50,12 +50,20 @@ fn runs(hunk: &Hunk, wanted: &[Span]) -> Vec<Hunk> {
         })
     };
     let own: Vec<bool> = hunk.lines.iter().map(is_within).collect();
-    let has_wanted_beside = |index: usize| {
-        let before = hunk.lines[..index].iter().zip(&own).rev().find(|(line, _)| line.new_line.is_some());
-        let after = hunk.lines[index..].iter().zip(&own[index..]).find(|(line, _)| line.new_line.is_some());
-        [before, after].into_iter().flatten().any(|(_, own)| *own)
+    // Whether the nearest line of the new side is wanted, seen from each line upwards and downwards.
+    let nearest = |lines: &mut dyn Iterator<Item = usize>| {
+        let mut is_wanted = false;
+        let mut beside = vec![false; own.len()];
+        for index in lines {
+            if hunk.lines[index].new_line.is_some() {
+                is_wanted = own[index];
+            }
+            beside[index] = is_wanted;
+        }
+        beside
     };
-    let is_shown = |index: usize| own[index] || hunk.lines[index].new_line.is_none() && has_wanted_beside(index);
+    let (above, below) = (nearest(&mut (0..own.len())), nearest(&mut (0..own.len()).rev()));
+    let is_shown = |index: usize| own[index] || hunk.lines[index].new_line.is_none() && (above[index] || below[index]);
     let mut found: Vec<Hunk> = Vec::new();
     let mut is_open = false;
     for (index, line) in hunk.lines.iter().enumerate() {

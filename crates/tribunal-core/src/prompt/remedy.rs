@@ -6,6 +6,7 @@ use crate::feedback::fixable::Fixable;
 use crate::feedback::item::Voice;
 use crate::ids::RepoPath;
 use crate::publish::outgoing::forged::without_marks;
+use crate::publish::visible::visible_line;
 use crate::remedy::assess::Assessment;
 
 /// Lines above and below the place of an item.
@@ -47,15 +48,23 @@ fn item(words: &RunWords, shown: &Shown<'_>) -> String {
     };
     let weight = item.priority.map_or_else(String::new, |priority| format!(", weighed {priority} by its author"));
     let body: String = item.body.chars().take(MAX_BODY).collect();
-    let mut text =
-        format!("\n# Item `{}`\n\nFrom {voice}{weight}. What it says:\n{}\n", item.id, words.quote(&without_marks(&body)));
+    let mut text = format!(
+        "\n# Item `{}`\n\nFrom {voice}{weight}. What it says:\n{}\n",
+        visible_line(&item.id.0),
+        words.quote(&without_marks(&body))
+    );
     if let (Some(path), Some(code)) = (&item.path, code) {
-        text.push_str(&format!("\n`{path}` as it is now:\n{}\n", words.quote(&excerpt(code, item.line))));
+        text.push_str(&format!("\nIts file as it is now:\n{}\n", words.quote(&file(path, code, item.line))));
     }
     for (path, line, code) in named {
-        text.push_str(&format!("\n`{path}`, which it names, as it is now:\n{}\n", words.quote(&excerpt(code, Some(*line)))));
+        text.push_str(&format!("\nA file that it names, as it is now:\n{}\n", words.quote(&file(path, code, Some(*line)))));
     }
     text
+}
+
+/// A file's name and code. The name is the change's, too, so it stands inside the quote.
+fn file(path: &RepoPath, code: &str, line: Option<u32>) -> String {
+    format!("=== FILE {} ===\n{}", super::shown(path.as_str()), excerpt(code, line))
 }
 
 /// Numbered lines around a place.
@@ -89,7 +98,7 @@ pub fn to_fix(words: &RunWords, assessment: &Assessment, problem: Option<&str>) 
     let notes = if assessment.notes.is_empty() { &assessment.rationale } else { &assessment.notes };
     let mut text = format!("Make the fix for the item above. The notes of the assessment:\n{}\n", words.quote(notes));
     if let Some(problem) = problem {
-        text.push_str(&format!("\nYour last edits could not be used: {problem}\n"));
+        text.push_str(&format!("\nYour last edits could not be used. Why:\n{}\n", words.quote(problem)));
     }
     text
 }

@@ -102,6 +102,7 @@ fn in_focus(lines: &[DiffLine], outline: Option<&Outline>, focus: &Focus<'_>) ->
             (start.min(number.saturating_sub(NEAR)), end.max(number + NEAR))
         })
         .collect();
+    let spans = joined(spans);
     // What was removed has no line of its own in the new file; it is shown with the line before it.
     let mut here = false;
     let has_new_side = lines.iter().any(|line| line.new_line.is_some());
@@ -109,11 +110,25 @@ fn in_focus(lines: &[DiffLine], outline: Option<&Outline>, focus: &Focus<'_>) ->
         .iter()
         .map(|line| {
             if let Some(number) = line.new_line {
-                here = spans.iter().any(|(start, end)| (*start..=*end).contains(&number));
+                let next = spans.partition_point(|(_, end)| *end < number);
+                here = spans.get(next).is_some_and(|(start, _)| *start <= number);
             }
             here || !has_new_side
         })
         .collect()
+}
+
+/// Spans in their order, each clear of the next.
+fn joined(mut spans: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
+    spans.sort_unstable();
+    let mut joined: Vec<(u32, u32)> = Vec::new();
+    for (start, end) in spans {
+        match joined.last_mut() {
+            Some((_, last)) if start <= *last => *last = end.max(*last),
+            _ => joined.push((start, end)),
+        }
+    }
+    joined
 }
 
 fn numbered(line: &DiffLine, window: Option<&AddedLines>) -> String {
