@@ -3,6 +3,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+pub mod checkout_file;
 pub mod context;
 pub mod effects;
 pub mod host;
@@ -11,7 +12,6 @@ pub mod local_book;
 pub mod merging;
 pub mod one_pull;
 pub mod remediate;
-pub mod sarif_file;
 pub mod settle;
 pub mod sweep;
 pub mod verdicts;

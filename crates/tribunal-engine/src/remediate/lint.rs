@@ -2,7 +2,7 @@
 
 use super::Remedies;
 use crate::Progress;
-use crate::sarif_file::MAX_BYTES;
+use crate::checkout_file::MAX_BYTES;
 use std::fs::Metadata;
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};

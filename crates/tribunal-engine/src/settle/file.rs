@@ -1,5 +1,6 @@
 //! The plan file, and what lies beside it.
 
+use crate::checkout_file::could_be_brought;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use tribunal_core::procedure::settle::plan_file::write::{Change, apply};
@@ -32,7 +33,8 @@ pub(super) fn change(path: &Path, changes: &[Change]) -> Result<(), String> {
     file.persist(&path).map(drop).map_err(|error| failed(error.error))
 }
 
-/// TS-2, TS-48: what the specialist goes by, in the cache that the plan lies in. Without one there is nothing to tell.
+/// TS-2, TS-48: what the specialist goes by, in the cache that the plan lies in. Without one there is nothing to tell, and what a
+/// branch could have written is no maintainer's word.
 pub(super) fn persona(plan: &Path, specialist: &str) -> Option<String> {
     let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     if specialist.is_empty() || !specialist.chars().all(is_name) {
@@ -40,7 +42,11 @@ pub(super) fn persona(plan: &Path, specialist: &str) -> Option<String> {
     }
     let cache: PathBuf = plan.ancestors().find(|folder| folder.ends_with("plans"))?.parent()?.to_owned();
     // It goes into a prompt: a link there would send another file to a model.
-    let bytes = read_work_file(&cache, &Path::new("personas").join(format!("{specialist}.md")), MAX_PERSONA).ok().flatten()?;
+    let file = Path::new("personas").join(format!("{specialist}.md"));
+    let bytes = read_work_file(&cache, &file, MAX_PERSONA).ok().flatten()?;
+    if could_be_brought(&cache.join(&file)) {
+        return None;
+    }
     String::from_utf8(bytes).ok()
 }
 

@@ -28,12 +28,12 @@ use tribunal_core::remedy::ladder::exit_code;
 use tribunal_core::remedy::report::files::{Awaited, Folder};
 use tribunal_core::remedy::report::respond::{RespondEnd, respond_report};
 use tribunal_core::remedy::report::{Report, comment::comment, text::text};
+use tribunal_engine::checkout_file;
 use tribunal_engine::effects::ask::{Agents, Recording};
 use tribunal_engine::host::Work as _;
 use tribunal_engine::host::embedded::{Host, stored};
 use tribunal_engine::remediate::Remedies;
 use tribunal_engine::remediate::lint::read_file;
-use tribunal_engine::sarif_file;
 use tribunal_forge::git::Repository;
 use tribunal_forge::git::write::Signature;
 
@@ -213,7 +213,7 @@ fn sarif_files(
     let mut names: Vec<String> = Vec::new();
     let reviewed = (at_hand.repository.as_ref(), &at_hand.pull.head.sha);
     for file in files {
-        sarif_file::check(&file, here, Some(reviewed)).map_err(bad)?;
+        checkout_file::check(&file, here, Some(reviewed)).map_err(bad)?;
         let name = file.to_str().ok_or_else(|| bad(format!("{}: its name is not UTF-8", file.display())))?.to_owned();
         read_file(&name)
             .map_err(|problem| bad(problem).help("nothing was begun; run the linter, then the same command again"))?;

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use tribunal_core::policy::settle::Level;
 use tribunal_core::procedure::settle::plan_file::Plan;
 use tribunal_core::procedure::settle::plan_file::read::{read, session_level};
+use tribunal_engine::checkout_file::could_be_brought;
 use tribunal_forge::git::Repository;
 use tribunal_forge::git::work_file::{
     MAX_TEXT_BYTES, WorkFileError, check_work_path, list_work_folder, read_regular_file, read_work_file,
@@ -39,7 +40,13 @@ pub fn choose(args: &SettleArgs, here: Option<&Repository>) -> Result<Chosen, Si
     let plan = read(&text).map_err(|error| {
         bad(format!("{}: {error}", path.display())).help("`tribunal schema plan` prints what a plan may hold")
     })?;
-    let level = level(args, &path, &plan)?;
+    let is_brought = could_be_brought(&path);
+    if is_brought && args.plan.is_none() {
+        let message = format!("git tracks {}, so whoever wrote this branch chose its tasks and its level", path.display());
+        let help = "read it, and if it is the plan that you mean: tribunal settle --plan FILE --level N";
+        return Err(Situation::new("bad-plan", exit::USAGE, message).help(help));
+    }
+    let level = level(args, &path, &plan, is_brought)?;
     Ok(Chosen { path, plan, level })
 }
 
@@ -63,9 +70,10 @@ fn newest(here: Option<&Repository>) -> Result<PathBuf, Situation> {
     })
 }
 
-/// TS-33: in the middle of a plan the level is changed only by somebody who says that it is meant.
-fn level(args: &SettleArgs, path: &Path, plan: &Plan) -> Result<Option<Level>, Situation> {
-    let before = plan.automation_level;
+/// TS-33: in the middle of a plan the level is changed only by somebody who says that it is meant. A level that a branch could have
+/// written is nobody's: the person or the base's configuration says one.
+fn level(args: &SettleArgs, path: &Path, plan: &Plan, is_brought: bool) -> Result<Option<Level>, Situation> {
+    let before = plan.automation_level.filter(|_| !is_brought);
     match (args.level, before) {
         (Some(wanted), Some(before)) if wanted != before && !args.dry_run => {
             if args.yes || confirmed(before, wanted)? {
@@ -76,6 +84,7 @@ fn level(args: &SettleArgs, path: &Path, plan: &Plan) -> Result<Option<Level>, S
         }
         (Some(wanted), _) => Ok(Some(wanted)),
         (None, Some(before)) => Ok(Some(before)),
+        (None, None) if is_brought => Ok(None),
         (None, None) => of_session(path),
     }
 }

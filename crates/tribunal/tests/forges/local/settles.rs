@@ -67,6 +67,29 @@ fn the_newest_plan_is_settled() {
     assert!(!schema.misfits(&other).is_empty());
 }
 
+/// Issue 16: a branch brings no plan of its own, and a plan that somebody names there sets no level.
+#[test]
+fn a_plan_of_the_branch_is_nobodys_word() {
+    let plain = Plain::with_plan();
+    let mut plan = plain.plan();
+    plan["automation_level"] = 2.into();
+    plain.write("plans/2026-01-31-shop/plan.json", &serde_json::to_string_pretty(&plan).unwrap());
+    plain.write("session/config.json", "{\"automation_level\": 2}");
+    let settle = |more: &[&str]| {
+        let words = ["settle", "--dry-run", "--format", "json"];
+        plain.tribunal(&words.iter().chain(more).copied().collect::<Vec<_>>())
+    };
+    assert_eq!(settle(&[]).json()["level"], 2, "nobody's file but the person's");
+    plain.git(&["checkout", "--quiet", "-b", "other"]);
+    plain.git(&["add", "--force", ".hall-cache"]);
+    plain.git(&["commit", "--quiet", "-m", "a plan"]);
+    let said = settle(&[]).ended(2);
+    assert!(said.stderr.contains("git tracks") && said.stderr.contains("--plan"), "{}", said.stderr);
+    let file = plain.cache("plans/2026-01-31-shop/plan.json");
+    assert_eq!(settle(&["--plan", file.to_str().unwrap()]).json()["level"], 0);
+    assert_eq!(settle(&["--plan", file.to_str().unwrap(), "--level", "1"]).json()["level"], 1);
+}
+
 /// TS-28, TS-31, TS-33: who has said a level is asked in this order: the flag, the plan, its session, the configuration; nobody is level 0.
 /// What the plan remembers is changed only by somebody who says that it is meant.
 #[test]

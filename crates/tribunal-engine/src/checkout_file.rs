@@ -1,6 +1,6 @@
-//! SARIF files that somebody's linter wrote beside the change. A file that the change itself brings is not a linter's word but the
-//! author's: an empty one would make a seat green. So a file that git tracks, or that is reached through a link in the checkout, is
-//! refused.
+//! Files in a checkout that steer a run: SARIF files that somebody's linter wrote beside the change, plans and their personas. A file
+//! that a branch itself brings is not a linter's or a maintainer's word but its author's: an empty SARIF file would make a seat
+//! green. So a file that git tracks, or that is reached through a link in the checkout, is refused.
 
 use std::path::{Component, Path, PathBuf};
 use tribunal_core::ids::{RepoPath, Sha};
@@ -12,7 +12,7 @@ pub const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
 /// The content of a SARIF file, and the folder that absolute paths in it are below. `reviewed` is the head under review and the
 /// repository that has it.
-pub fn read(file: &str, reviewed: Option<(&Repository, &Sha)>) -> Result<(Vec<u8>, PathBuf), String> {
+pub fn read_sarif(file: &str, reviewed: Option<(&Repository, &Sha)>) -> Result<(Vec<u8>, PathBuf), String> {
     let here = checkout(reviewed.map(|(repository, _)| repository));
     let top = match here.as_ref().and_then(|repository| repository.work_tree.clone()) {
         Some(top) => top,
@@ -48,12 +48,18 @@ pub fn check(path: &Path, here: Option<&Repository>, reviewed: Option<(&Reposito
         }
         if let Some(tracked) = tracked_as(&name, here, reviewed)? {
             return Err(format!(
-                "{}: git tracks {tracked}, so the change itself could have written what it says; have the linter write to a file that git ignores",
+                "{}: git tracks {tracked}, so the change itself could have written what it says; it must be a file that git ignores",
                 path.display()
             ));
         }
     }
     Ok(())
+}
+
+/// The same as a question, for a file of whatever checkout it lies in.
+pub fn could_be_brought(file: &Path) -> bool {
+    let folder = file.parent().unwrap_or(Path::new("."));
+    check(file, Repository::discover(folder).ok().as_ref(), None).is_err()
 }
 
 /// The first part of the way from the top to the file that is a link.
