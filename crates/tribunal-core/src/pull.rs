@@ -8,5 +8,6 @@ pub mod desk;
 pub mod facts;
 pub mod fault;
 pub mod place;
+pub mod reports;
 pub mod talk;
 pub mod told;

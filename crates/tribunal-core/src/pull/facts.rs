@@ -121,7 +121,7 @@ impl Permission {
     }
 }
 
-/// A status or a check run at a commit: the latest of its name.
+/// A status or a check run at a commit: the latest of its name by its reporter.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Check {
     pub name: String,

@@ -241,6 +241,17 @@ pub struct Role {
 }
 
 #[derive(Deserialize)]
+pub struct StatusShape {
+    pub id: u64,
+    pub context: String,
+    pub state: String,
+    pub description: Option<String>,
+    pub target_url: Option<String>,
+    pub creator: Option<User>,
+    pub created_at: String,
+}
+
+#[derive(Deserialize)]
 pub struct ReactionShape {
     user: Option<User>,
     content: String,
