@@ -19,7 +19,8 @@ impl From<User> for Account {
         let kind = match user.kind.as_deref() {
             Some("User") => AccountKind::Person,
             Some("Bot") => AccountKind::Bot,
-            _ => AccountKind::Unknown,
+            // An answer without the kind, or a kind that was added later.
+            _ => AccountKind::Unread,
         };
         Account { id: user.id.to_string(), login: user.login, kind }
     }
