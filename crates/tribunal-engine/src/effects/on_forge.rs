@@ -1,6 +1,7 @@
 //! What stands on a pull request before its change is looked at: the last review's summary, and what people have told us since.
 
 use crate::EngineError;
+use crate::say_once::Posted;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use tribunal_core::combine::dismissal::{objection, weigh, words};
@@ -28,6 +29,8 @@ pub struct OnForge {
     pub dry: bool,
     /// Permissions that this run has looked up.
     pub looked_up: LookedUp,
+    /// What this run has posted.
+    pub posted: Posted,
 }
 
 /// What was looked up of accounts in a run, by account id.
