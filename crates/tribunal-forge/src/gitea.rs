@@ -17,7 +17,6 @@ mod threads;
 mod wire;
 
 use crate::http::answer::Answer;
-use crate::http::answer::Answer;
 use crate::http::client::{Http, Settings, segment};
 use crate::http::credential::{AuthScheme, Credential};
 use crate::http::limits::{Limits, Pages};

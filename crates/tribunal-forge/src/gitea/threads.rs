@@ -20,13 +20,14 @@ impl Gitea {
     pub(super) async fn threads_of(&self, number: u64, reviews: Vec<Review>) -> Answered<Vec<Thread>> {
         // A draft was said to nobody.
         let spoken = reviews.into_iter().filter(|review| review.comments_count > 0 && review.state != "PENDING");
-        let with_comments = async |review: Review| {
-            let comments = self.line_comments(number, &review).await?;
-            Ok((review, comments))
-        };
         let comments: Vec<(Review, Vec<LineComment>)> =
-            stream::iter(spoken).map(with_comments).buffered(AT_ONCE).try_collect().await?;
+            stream::iter(spoken).map(|review| self.with_comments(number, review)).buffered(AT_ONCE).try_collect().await?;
         Ok(grouped(comments))
+    }
+
+    async fn with_comments(&self, number: u64, review: Review) -> Answered<(Review, Vec<LineComment>)> {
+        let comments = self.line_comments(number, &review).await?;
+        Ok((review, comments))
     }
 
     /// As many as the review says that it has. One may have been deleted since it was listed: then it says fewer now.
