@@ -16,6 +16,7 @@ pub mod reconcile;
 pub mod refused;
 pub mod resend;
 pub mod sarif;
+pub mod say_once;
 pub mod status;
 pub mod sticky;
 pub mod summary;

@@ -8,6 +8,7 @@ pub mod desk;
 pub mod facts;
 pub mod fault;
 pub mod place;
+pub mod reports;
 pub mod spoken;
 pub mod talk;
 pub mod told;

@@ -12,6 +12,7 @@ pub mod local_book;
 pub mod merging;
 pub mod one_pull;
 pub mod remediate;
+pub mod say_once;
 pub mod settle;
 pub mod sweep;
 pub mod verdicts;

@@ -22,6 +22,7 @@ use crate::http::credential::{AuthScheme, Credential};
 use crate::http::limits::{Limits, Pages};
 use crate::http::pace::Pace;
 use crate::http::shelf::Shelf;
+use crate::http::whole::Whole;
 use crate::port::Answered;
 use reqwest::Method;
 use reqwest::header::{ACCEPT, HeaderMap, HeaderValue};
@@ -114,17 +115,34 @@ impl Gitea {
         ForgeFault::Uncertain { host: self.http.host().to_owned(), message: message.into() }
     }
 
+    /// A list with a count of all that is in it.
     async fn list<T: DeserializeOwned>(&self, path: &str, what: &str) -> Answered<Vec<T>> {
-        let (all, complete) = self.first_pages(path, what, MAX_PAGES).await?;
-        if complete { Ok(all) } else { Err(self.hollow(format!("{what} has more than {MAX_PAGES} pages"))) }
+        let read = self.first_pages(path, what, MAX_PAGES, Hides::Nothing).await?;
+        self.ended(&read, what)?;
+        Ok(Whole::counted(self.http.host(), what, read.items, read.total)?.into_items())
+    }
+
+    /// A list that the server sends without a count, all at once. Nothing may rest on what is not in it.
+    async fn uncounted<T: DeserializeOwned>(&self, path: &str, what: &str) -> Answered<Vec<T>> {
+        self.http.get::<Option<Vec<T>>>(path, what).await.map(Option::unwrap_or_default)
+    }
+
+    fn ended<T>(&self, read: &PagesRead<T>, what: &str) -> Answered<()> {
+        if read.ended { Ok(()) } else { Err(self.hollow(format!("{what} has more than {MAX_PAGES} pages"))) }
     }
 
     /// The first so many pages, and whether that is all.
     ///
     /// Neither a missing link nor a short page means the end: some lists have no links, the server may cap pages lower than we ask,
     /// and other people's drafts are counted and then left out. The end is when we have as many as there are, or an empty page.
-    async fn first_pages<T: DeserializeOwned>(&self, path: &str, what: &str, most: usize) -> Answered<(Vec<T>, bool)> {
-        let mut all = Vec::new();
+    async fn first_pages<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        what: &str,
+        most: usize,
+        hides: Hides,
+    ) -> Answered<PagesRead<T>> {
+        let (mut items, mut total, mut empty) = (Vec::new(), None, 0);
         let mut pages = Pages::new(self.http.host(), what, self.http.limits());
         let sign = if path.contains('?') { '&' } else { '?' };
         for page in 1..=most {
@@ -132,19 +150,74 @@ impl Gitea {
             pages.turn_to(&address)?;
             let answer = self.http.read(&address, what).await?;
             pages.count(answer.body.len())?;
-            let total = answer.header("x-total-count").and_then(|total| total.parse::<usize>().ok());
-            let items = match answer.json::<Option<Vec<T>>>(what)? {
-                Some(items) => items,
+            total = total_count(&answer).or(total);
+            let found = match (answer.json::<Option<Vec<T>>>(what)?, hides) {
+                (Some(found), _) => found,
                 // An empty list is written as null in places; without a count to confirm it, it is no answer.
-                None if total == Some(all.len()) => Vec::new(),
-                None => return Err(self.hollow(format!("{what}: nothing where a list belongs"))),
+                (None, Hides::Nothing | Hides::Drafts) if total == Some(items.len()) => Vec::new(),
+                (None, Hides::Kinds) if total == Some(0) => Vec::new(),
+                (None, _) => return Err(self.hollow(format!("{what}: nothing where a list belongs"))),
             };
-            let ended = items.is_empty();
-            all.extend(items);
-            if ended || total.is_some_and(|total| all.len() >= total) {
-                return Ok((all, true));
+            empty = if found.is_empty() { empty + 1 } else { 0 };
+            items.extend(found);
+            let ended = match (hides, total) {
+                (Hides::Nothing, total) => empty > 0 || total.is_some_and(|total| items.len() >= total),
+                (Hides::Drafts, Some(total)) => items.len() >= total || (empty > 0 && page * PAGE >= total),
+                (Hides::Drafts, None) => empty > 0,
+                (Hides::Kinds, _) => empty == EMPTY_PAGES,
+            };
+            if ended {
+                return Ok(PagesRead { items, total, ended });
             }
         }
-        Ok((all, false))
+        Ok(PagesRead { items, total, ended: false })
+    }
+}
+
+/// What a list leaves out after its pages were cut, so that a page may be short or empty before the end.
+#[derive(Debug, Clone, Copy)]
+enum Hides {
+    Nothing,
+    /// Other people's drafts, which its count includes.
+    Drafts,
+    /// Entries of some kinds. It has no count of the whole, only of each page.
+    Kinds,
+}
+
+/// As many pages in a row without an entry end a list that hides kinds: more comments on lines than that, with nothing between them,
+/// hide what follows.
+const EMPTY_PAGES: usize = 3;
+
+struct PagesRead<T> {
+    items: Vec<T>,
+    total: Option<usize>,
+    ended: bool,
+}
+
+fn total_count(answer: &Answer) -> Option<usize> {
+    answer.header("x-total-count").and_then(|total| total.trim().parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    /// A list becomes one of ours by its count, or by the one function that says that it has none.
+    #[test]
+    fn no_list_is_read_past_its_count() {
+        let files = [
+            include_str!("gitea/checks.rs"),
+            include_str!("gitea/discuss.rs"),
+            include_str!("gitea/issues.rs"),
+            include_str!("gitea/logs.rs"),
+            include_str!("gitea/merge.rs"),
+            include_str!("gitea/probe.rs"),
+            include_str!("gitea/react.rs"),
+            include_str!("gitea/read.rs"),
+            include_str!("gitea/review.rs"),
+            include_str!("gitea/threads.rs"),
+        ];
+        for line in files.into_iter().flat_map(str::lines) {
+            let is_list = line.contains("Vec<") && (line.contains("http.get") || line.contains("http.pages"));
+            assert!(!is_list, "a list that nothing counts: {line}");
+        }
     }
 }

@@ -12,3 +12,4 @@ pub mod limits;
 pub mod pace;
 pub mod shelf;
 pub mod tail;
+pub mod whole;

@@ -20,6 +20,8 @@ pub enum Quirk {
     StillChecking,
     /// A pull request without its head.
     Hollow,
+    /// A list comes empty, with its count.
+    EmptyList,
 }
 
 /// Settings of the server.

@@ -2,13 +2,18 @@
 
 use crate::Base;
 use crate::model::{CheckRun, Job, Status};
-use crate::route::{Visit, invalid, refuse, unprocessable};
+use crate::route::{Visit, invalid, list as paged, refuse, unprocessable};
 use crate::site::Site;
 use crate::view;
 use fake_forge_base::{Level, Reply, Request};
 use serde_json::Value;
 
 type Answered = Result<Reply, Reply>;
+
+/// The number of the app whose workflows are those of the forge itself.
+const ACTIONS: u64 = 15_368;
+/// The number that every other app has here.
+const OWN_APP: u64 = 1;
 
 pub fn set_status(site: &mut Site, base: &mut Base, visit: &Visit<'_>, sha: &str) -> Answered {
     visit.may(base, Level::Write, "statuses=write")?;
@@ -36,6 +41,12 @@ pub fn set_status(site: &mut Site, base: &mut Base, visit: &Visit<'_>, sha: &str
     let shown = view::status(base, &visit.project, &status);
     site.world.statuses.push(status);
     Ok(Reply::json(201, &shown))
+}
+
+/// All of them, newest first.
+pub fn list_statuses(site: &Site, base: &Base, visit: &Visit<'_>, sha: &str) -> Reply {
+    let of_commit = site.world.statuses.iter().rev().filter(|status| status.sha == sha);
+    paged(base, visit.request, of_commit.map(|status| view::status(base, &visit.project, status)).collect())
 }
 
 /// Only an App makes check runs.
@@ -81,6 +92,8 @@ pub fn create_run(site: &mut Site, base: &mut Base, visit: &Visit<'_>) -> Answer
         summary: None,
         annotations: Vec::new(),
         started_at: base.clock.tick(),
+        app: OWN_APP,
+        suite: OWN_APP,
         job: None,
     };
     fill(&mut run, &visit.body)?;
@@ -90,6 +103,24 @@ pub fn create_run(site: &mut Site, base: &mut Base, visit: &Visit<'_>) -> Answer
 }
 
 impl Site {
+    /// An app reports a result, in one of its suites.
+    pub fn report_run(&mut self, base: &mut Base, sha: &str, name: &str, conclusion: &str, (app, suite): (u64, u64)) {
+        self.world.runs.push(CheckRun {
+            id: base.ids.fresh(),
+            sha: sha.to_owned(),
+            name: name.to_owned(),
+            status: "completed".into(),
+            conclusion: Some(conclusion.into()),
+            title: None,
+            summary: None,
+            annotations: Vec::new(),
+            started_at: base.clock.tick(),
+            app,
+            suite,
+            job: None,
+        });
+    }
+
     /// A job of a workflow fails at a commit, and has printed this.
     pub fn fail_job(&mut self, base: &mut Base, project: &str, sha: &str, name: &str, log: &str) {
         let (id, run) = (base.ids.fresh(), base.ids.fresh());
@@ -108,6 +139,8 @@ impl Site {
             summary: None,
             annotations: vec![annotation],
             started_at: base.clock.tick(),
+            app: ACTIONS,
+            suite: run,
             job: Some(Job { page, log: log.to_owned() }),
         });
     }

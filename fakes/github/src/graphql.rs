@@ -230,7 +230,7 @@ fn checks(site: &Site, base: &Base, variables: &Value, caller: &Caller) -> Reply
             json!({
                 "__typename": "CheckRun", "databaseId": run.id, "name": run.name, "status": run.status.to_uppercase(),
                 "conclusion": run.conclusion.as_ref().map(|word| word.to_uppercase()), "title": run.title, "detailsUrl": run.job.as_ref().map(|job| &job.page),
-                "startedAt": run.started_at,
+                "startedAt": run.started_at, "checkSuite": { "databaseId": run.suite, "app": { "databaseId": run.app } },
             })
         })
         .collect();

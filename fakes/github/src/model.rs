@@ -127,6 +127,9 @@ pub struct CheckRun {
     pub summary: Option<String>,
     pub annotations: Vec<Value>,
     pub started_at: String,
+    /// The app that made it, and its suite there.
+    pub app: u64,
+    pub suite: u64,
     /// The page of the job that it is, and what that printed.
     pub job: Option<Job>,
 }

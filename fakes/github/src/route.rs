@@ -163,6 +163,7 @@ fn within(site: &mut Site, base: &mut Base, visit: &Visit<'_>, path: &[&str]) ->
         }
         (_, ["issues", n, "reactions"]) => talk::reactions(site, base, visit, &crate::model::Liked::Issue((id, number(n)?)))?,
         ("POST", ["statuses", sha]) => checks::set_status(site, base, visit, sha),
+        ("GET", ["commits", sha, "statuses"]) => Ok(checks::list_statuses(site, base, visit, sha)),
         ("POST", ["check-runs"]) => checks::create_run(site, base, visit),
         ("GET", ["check-runs", run]) => checks::one_run(site, base, visit, number(run)?),
         ("GET", ["check-runs", run, "annotations"]) => checks::annotations(site, base, visit, number(run)?),

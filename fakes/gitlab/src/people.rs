@@ -2,7 +2,7 @@
 
 use crate::call::{Call, not_found, unauthorized};
 use crate::shape;
-use crate::state::Rules;
+use crate::state::{Quirk, Rules};
 use fake_forge_base::{Kind, Level, Reply, User};
 use serde_json::{Value, json};
 
@@ -23,6 +23,7 @@ pub fn answer(call: &mut Call<'_>, rest: &[&str], rules: &Rules) -> Option<Reply
                 call.base.people.by_login(&login).map(|user| shape::user(&call.base.url, user)).into_iter().collect();
             Reply::json(200, &Value::Array(found))
         }
+        ["users", _] if call.base.faults.fires(Quirk::BrokenUser) => Reply::json(500, &json!({ "message": "500 Internal" })),
         ["users", id] => match id.parse().ok().and_then(|id| call.base.people.by_id(id)) {
             Some(user) => Reply::json(200, &whole(call, user)),
             None => not_found("User"),

@@ -21,6 +21,8 @@ pub enum Quirk {
     PlacelessDraft,
     /// A list whose answer names its next page only by a link.
     LinkedPages,
+    /// A look-up of a user meets a failing server.
+    BrokenUser,
     /// A merge request without its head.
     Hollow,
     /// A rebase that stops at a conflict.

@@ -144,7 +144,7 @@ fn approvals(said: &Said<'_>, by_reaction: &BTreeSet<String>, filter: &Filter) -
         let voice = voice(&review.author, said.me, said.extra);
         let may = match &voice {
             Voice::Known(name) => named(name).is_none_or(|reviewer| reviewer.approval != Approval::None),
-            Voice::Person => !review.author.is(said.me),
+            Voice::Person => !review.author.is(said.me) && review.author.kind.may_decide(),
             Voice::Panel | Voice::Bot | Voice::Check => false,
         };
         let approves = review.state == ReviewState::Approved && review.commit.as_ref() == Some(head);

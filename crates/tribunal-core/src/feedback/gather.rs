@@ -427,6 +427,10 @@ impl Gathered {
     /// A failure belongs to its commit: at the next one it is news again.
     fn take_check(&mut self, said: &Said<'_>, check: &Check, answered: &BTreeSet<String>) {
         let id = ItemId(format!("check:{}", check.name));
+        // Several reporters may use one name; the first failure stands for it.
+        if self.raw.contains_key(&id) {
+            return;
+        }
         let last_word = said.pull.head.sha.to_string();
         let handled = answered.contains(&format!("{id}@{last_word}"));
         let body = match check.description.trim() {

@@ -229,9 +229,9 @@ pub fn voice(account: &Account, me: &Account, extra: &Bots) -> Voice {
 }
 
 /// Is this a person, whose word can decide something (design rule 11)? Neither us, nor what its forge calls a bot, nor an account that
-/// is registered as one.
+/// is registered as one, nor one whose kind could not be read.
 pub fn is_person(account: &Account, me: &Account, extra: &Bots) -> bool {
-    !account.is(me) && !account.kind.is_machine() && voice(account, me, extra) == Voice::Person
+    !account.is(me) && account.kind.may_decide() && voice(account, me, extra) == Voice::Person
 }
 
 /// Whose words are read. The default is what the registry and the panel say. Whoever is read, only those with the right are acted on.

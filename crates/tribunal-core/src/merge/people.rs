@@ -85,8 +85,9 @@ impl Voices {
         }
         for review in last_words(said).into_values() {
             let login = review.author.login.clone();
-            let right = said.permissions.may_write(&review.author);
-            if review.state != ReviewState::ChangesRequested {
+            let decides = review.author.kind.may_decide();
+            let right = said.permissions.may_write(&review.author).filter(|_| decides);
+            if review.state != ReviewState::ChangesRequested && decides {
                 voices.taken_back.insert(login.clone());
             }
             match (review.state, approves_head(said, review), right) {
@@ -103,7 +104,7 @@ impl Voices {
     }
 }
 
-/// Not a machine's, and not posted by us. A word of our own account without our mark is a person's, who uses it too (CF-33), unless
+/// Not known to be a machine's, and not posted by us. A word of our own account without our mark is a person's, who uses it too (CF-33), unless
 /// the forge calls the account a bot.
 fn is_persons(said: &Said<'_>, author: &Account, body: &str) -> bool {
     let person = voice(author, said.me, said.extra) == Voice::Person && !author.kind.is_machine();
@@ -147,7 +148,7 @@ mod tests {
     use crate::feedback::right::Permissions;
     use crate::feedback::samples::{Stage, bot, codex, person, reply};
     use crate::publish::marker::{Disposition, Mark};
-    use crate::pull::facts::Permission;
+    use crate::pull::facts::{AccountKind, Permission};
     use crate::pull::told::Told;
 
     /// Everybody may write but strangers.
@@ -186,6 +187,20 @@ mod tests {
         assert_eq!((logins(&voices.approved), logins(&voices.unsure)), (vec!["ann"], vec!["somebody"]));
         assert_eq!(logins(&voices.approved_before), ["bob"]);
         assert!(voices.asking.is_empty());
+    }
+
+    /// Whose kind could not be read may be a machine: it approves nothing and takes nothing back, and what it asks for holds.
+    #[test]
+    fn an_account_whose_kind_was_not_read_only_objects() {
+        let unread = |login: &str| Account { kind: AccountKind::Unread, ..person(login) };
+        let stage = Stage::new().review(&unread("ann"), ReviewState::Approved, "fine").review(
+            &unread("bob"),
+            ReviewState::ChangesRequested,
+            "no",
+        );
+        let voices = voices(&stage);
+        assert!(voices.approved.is_empty() && voices.taken_back.is_empty());
+        assert_eq!((logins(&voices.unsure), logins(&voices.asking)), (vec!["ann"], vec!["bob"]));
     }
 
     /// CF-33: our account with our mark is us; without it, a person who uses the account, unless it is a bot.

@@ -7,7 +7,9 @@ use super::marker::{Mark, seal};
 use super::memory::Memory;
 use super::outgoing::Outgoing;
 use super::reconcile::{Desired, Observed, Plan, PostId, Stop, View, Write, closing, plan};
+use super::status::is_contradicted;
 use super::sticky::claim_text;
+use super::threads::OwnThread;
 use crate::combine::verdict::Outcome;
 use crate::ids::{FindingId, RunId};
 use crate::procedure::Millis;
@@ -155,7 +157,7 @@ impl Attempt {
             Ok(view) => view,
             Err(stop) => return Turn::End(Ending::Stopped(stop)),
         };
-        if let Some(ending) = overtaken(desired, &view) {
+        if let Some(ending) = overtaken(desired, observed, &view, &self.posted) {
             return self.give_back(&view).unwrap_or(Turn::End(ending));
         }
         let clocks = Clocks { last_event: &observed.pull.updated_at, now };
@@ -336,9 +338,15 @@ fn withdraw(id: String) -> Turn {
     Turn::Write { writes: vec![Write::Withdraw { id }], last: false }
 }
 
-/// Does the pull request show a review that this one knows nothing of? Posting over it would drop what that one found.
-fn overtaken(desired: &Desired<'_>, view: &View<'_>) -> Option<Ending> {
+/// Does the pull request show a review that this one knows nothing of? Posting over it would drop what that one found. One that this
+/// review comes after, or that our own threads or the status are newer than, was put back by somebody: it is nobody's result.
+fn overtaken(desired: &Desired<'_>, observed: &Observed, view: &View<'_>, posted: &BTreeSet<FindingId>) -> Option<Ending> {
     let memory = view.memory.as_ref()?;
+    let is_earlier = desired.document.history.iter().any(|past| past.run == memory.document.receipt.run);
+    let others: Vec<OwnThread<'_>> = view.threads.kept.iter().filter(|thread| !posted.contains(&thread.id)).cloned().collect();
+    if is_earlier || memory.is_older_than(&others) || is_contradicted(&memory.document, &observed.checks) {
+        return None;
+    }
     let (theirs, ours) = (&memory.document, desired.document);
     let run = &theirs.receipt.run;
     if *run == ours.receipt.run || Some(run) == desired.built_on {

@@ -1,7 +1,9 @@
 //! What the sticky carries for the next review, so that it can go on where no ledger is: on another machine, in a fresh CI job, after
 //! a lost disk (CF-8). Compressed, hidden, and proved by the hash in the sticky's sealed mark.
 
+use super::marker::Seal;
 use super::outgoing::{HiddenLine, masked_texts};
+use super::threads::OwnThread;
 use crate::combine::finding::Finding;
 use crate::combine::identity::IdBook;
 use crate::findings::key::sha256_hex;
@@ -40,6 +42,17 @@ impl Memory {
     pub fn posted(&self) -> BTreeSet<FindingId> {
         let findings = self.document.findings.iter().filter(|finding| finding.inline && finding.dismissed.is_none());
         findings.map(|finding| finding.id).filter(|id| !self.unplaced.contains(id)).collect()
+    }
+
+    /// Do our own sealed comments know more than this review does? Whoever may edit comments can put an earlier summary of ours back,
+    /// and its seal opens as it did then. A finding that stands in a thread was given its name before it was posted, so a summary
+    /// without that name is older than the thread; and at the head that it is about it lacks nothing that we say there.
+    pub fn is_older_than(&self, threads: &[OwnThread<'_>]) -> bool {
+        threads.iter().filter(|thread| thread.seal == Seal::Good).any(|thread| {
+            let is_named = self.names.contains_key(&thread.key) || self.names.values().any(|id| *id == thread.id);
+            let is_known = || self.document.findings.iter().any(|finding| thread.is_of(finding));
+            !is_named || (thread.last_said_at() == &self.document.head && !thread.is_closed_by_review() && !is_known())
+        })
     }
 
     pub fn ids(&self) -> IdBook {

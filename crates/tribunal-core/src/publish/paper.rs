@@ -178,7 +178,8 @@ impl Paper {
     }
 
     pub fn memory(&self) -> Option<Memory> {
-        remembered(&self.observed.comments, &account("bot"), CASE, &key())
+        let (me, key) = (account("bot"), key());
+        remembered(&self.observed.comments, &super::threads::own(&self.observed.threads, &me, CASE, &key), &me, CASE, &key)
     }
 
     fn shown(&self, truth: Truth) -> Observed {

@@ -452,13 +452,20 @@ pub fn stickies<'a>(comments: &'a [Comment], me: &Account, case_id: &str, key: &
     comments.iter().filter(|comment| comment.author.is(me)).filter_map(marked).collect()
 }
 
-/// The review that a pull request shows in a sealed summary.
-pub fn remembered(comments: &[Comment], me: &Account, case_id: &str, key: &MarkerKey) -> Option<Memory> {
+/// The review that a pull request shows in a sealed summary; nothing where our own threads show that it is not the last one.
+pub fn remembered(
+    comments: &[Comment],
+    threads: &[OwnThread<'_>],
+    me: &Account,
+    case_id: &str,
+    key: &MarkerKey,
+) -> Option<Memory> {
     let good = |(_, read): &(&Comment, ReadMark)| read.seal == Seal::Good;
     let mut found: Vec<_> = stickies(comments, me, case_id, key).into_iter().filter(good).collect();
     found.sort_by(|(one, _), (other, _)| by_age(&one.id, &other.id));
     let (comment, _) = found.pop()?;
-    Summary { comment, is_good: true, is_intact: true }.memory(case_id, key)
+    let memory = Summary { comment, is_good: true, is_intact: true }.memory(case_id, key)?;
+    (!memory.is_older_than(threads)).then_some(memory)
 }
 
 /// A comment of ours that is a summary, or was one before somebody edited it.

@@ -38,6 +38,11 @@ impl Resend {
         Unseen::Send
     }
 
+    /// It was sent and certainly not done.
+    pub fn was_refused(&mut self) {
+        self.sent = self.sent.saturating_sub(1);
+    }
+
     /// It was sent, and it is not known what became of it.
     pub fn is_unsure(&mut self) {
         (self.in_doubt, self.looks) = (true, 0);

@@ -11,6 +11,7 @@ use crate::report::document::Document;
 pub const CONTEXT: &str = "tribunal/review";
 /// GitHub refuses a longer description.
 const MAX_DESCRIPTION: usize = 140;
+const LEFT_TO_A_PERSON: &str = "Needs a person: ";
 /// The text of a check run; GitHub takes 65,535.
 const MAX_SUMMARY: usize = 60_000;
 
@@ -30,6 +31,15 @@ pub fn stands(wanted: &NewStatus, checks: &[Check]) -> bool {
     })
 }
 
+/// Does the status of its head say that a later review found what this one, which passes, did not? What a sweep leaves to a person is
+/// no result of a review.
+pub fn is_contradicted(document: &Document, checks: &[Check]) -> bool {
+    let is_red = |check: &Check| {
+        check.name == CONTEXT && check.state == CheckState::Failure && !check.description.starts_with(LEFT_TO_A_PERSON)
+    };
+    state(document) == CheckState::Success && checks.iter().any(is_red)
+}
+
 /// Nothing was reviewed, and that is not green.
 pub fn not_run(reason: &str) -> NewStatus {
     let description = Outgoing::shortened(&format!("Not reviewed: {reason}"), MAX_DESCRIPTION);
@@ -42,7 +52,7 @@ pub fn left_to_a_person(items: usize) -> NewStatus {
     NewStatus {
         context: CONTEXT.into(),
         state: CheckState::Failure,
-        description: format!("Needs a person: {what}").into(),
+        description: format!("{LEFT_TO_A_PERSON}{what}").into(),
         url: None,
     }
 }

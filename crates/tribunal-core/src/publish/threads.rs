@@ -133,6 +133,12 @@ impl OwnThread<'_> {
         Some(Finding { id: self.id, key: self.key.clone(), ..finding })
     }
 
+    /// The head of our last word on it.
+    pub fn last_said_at(&self) -> &Sha {
+        let ours = self.answers.iter().rfind(|answer| answer.by == AnswerSource::Review && answer.seal == Seal::Good);
+        ours.map_or(&self.head, |answer| &answer.head)
+    }
+
     /// Did a review of ours say here that it is gone? A fixer's word is not a review, and an answer proves no more than the comment
     /// that it answers.
     pub fn is_closed_by_review(&self) -> bool {

@@ -32,14 +32,28 @@ pub enum AccountKind {
     /// nothing.
     #[serde(rename = "service-account")]
     ServiceAccount,
-    /// Treated as a person (CF-10).
+    /// The forge tells nobody what an account is. Treated as a person (CF-10).
     Unknown,
+    /// The forge tells persons from machines, and what it says of this account could not be read. Such an account decides nothing; what
+    /// it objects to still holds.
+    Unread,
 }
 
 impl AccountKind {
     /// Does the forge say that no person speaks through it?
     pub fn is_machine(self) -> bool {
-        matches!(self, AccountKind::Bot | AccountKind::ServiceAccount)
+        match self {
+            AccountKind::Bot | AccountKind::ServiceAccount => true,
+            AccountKind::Person | AccountKind::Unknown | AccountKind::Unread => false,
+        }
+    }
+
+    /// May its word decide something that only a person decides (design rule 11)? A failed look-up makes nobody a person.
+    pub fn may_decide(self) -> bool {
+        match self {
+            AccountKind::Person | AccountKind::Unknown => true,
+            AccountKind::Bot | AccountKind::ServiceAccount | AccountKind::Unread => false,
+        }
     }
 }
 
@@ -121,7 +135,7 @@ impl Permission {
     }
 }
 
-/// A status or a check run at a commit: the latest of its name.
+/// A status or a check run at a commit: the latest of its name by its reporter.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Check {
     pub name: String,

@@ -22,15 +22,6 @@ pub struct Comment {
     pub edited: bool,
 }
 
-impl Comment {
-    /// Has nothing happened on the pull request since this was written? Times of one forge are compared as it writes them; in doubt,
-    /// something has.
-    pub fn is_last_event(&self, pull_updated_at: &str) -> bool {
-        let comparable = pull_updated_at.len() == self.updated_at.len() && !pull_updated_at.is_empty();
-        comparable && pull_updated_at <= self.updated_at.as_str()
-    }
-}
-
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Review {
     pub id: String,

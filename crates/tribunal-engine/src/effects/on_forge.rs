@@ -1,6 +1,7 @@
 //! What stands on a pull request before its change is looked at: the last review's summary, and what people have told us since.
 
 use crate::EngineError;
+use crate::say_once::Posted;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use tribunal_core::combine::dismissal::{objection, weigh, words};
@@ -10,8 +11,8 @@ use tribunal_core::policy::identity::Bots;
 use tribunal_core::procedure::review::known::{Known, ShownReviews};
 use tribunal_core::procedure::review::pull::{PullRead, PullRun};
 use tribunal_core::publish::marker::MarkerKey;
-use tribunal_core::publish::reconcile::{remembered, stickies};
-use tribunal_core::publish::status::{stands, status};
+use tribunal_core::publish::reconcile::remembered;
+use tribunal_core::publish::status::{is_contradicted, stands, status};
 use tribunal_core::publish::sticky::was_sticky;
 use tribunal_core::publish::threads::own;
 use tribunal_core::pull::facts::{Account, Permission};
@@ -28,6 +29,8 @@ pub struct OnForge {
     pub dry: bool,
     /// Permissions that this run has looked up.
     pub looked_up: LookedUp,
+    /// What this run has posted.
+    pub posted: Posted,
 }
 
 /// What was looked up of accounts in a run, by account id.
@@ -40,13 +43,11 @@ impl OnForge {
         let (number, case_id) = (pull.subject.place.number, pull.subject.place.case_id());
         let (me, comments, checks) =
             tokio::try_join!(self.forge.identity(), self.forge.comments(number), self.forge.checks(head))?;
-        let sticky = stickies(&comments, &me, &case_id, &self.key).pop();
-        let memory = remembered(&comments, &me, &case_id, &self.key);
-        // Threads cost more to read than anything else, and say nothing new while nobody has spoken.
-        let is_quiet = sticky.as_ref().is_some_and(|(comment, _)| comment.is_last_event(&pull.updated_at));
-        let threads = if memory.is_some() && is_quiet { Vec::new() } else { self.forge.threads(number).await? };
+        let threads = self.forge.threads(number).await?;
         let has_summary = comments.iter().any(|comment| comment.author.is(&me) && was_sticky(&comment.body));
         let own_threads = own(&threads, &me, &case_id, &self.key);
+        let memory = remembered(&comments, &own_threads, &me, &case_id, &self.key)
+            .filter(|memory| memory.document.head != *head || !is_contradicted(&memory.document, &checks));
         let mut known = known.with_pull(ShownReviews { memory, threads: &own_threads, has_summary });
         let mut objections = Vec::new();
         let mut rights: BTreeMap<String, Permission> = BTreeMap::new();

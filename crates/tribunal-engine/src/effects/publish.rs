@@ -3,6 +3,7 @@
 
 use super::on_forge::OnForge;
 use super::{Effects, blocking};
+use crate::say_once::Post;
 use crate::{EngineError, Progress};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -271,7 +272,7 @@ impl Posting<'_> {
                 return Ok(Taken { refused, ..Taken::default() });
             }
             Write::Answer { thread, body } => {
-                forge.reply(number, thread, body).await?;
+                self.on.say_once(Post::Reply { number, thread, body }).await?;
                 self.publication.answered += 1;
             }
             Write::Resolve { thread } => {

@@ -2,11 +2,12 @@
 //! of it, so nothing in here is an error; what cannot be done is a warning.
 
 use super::{Merging, PAUSES};
+use crate::say_once::Post;
 use std::collections::{BTreeMap, BTreeSet};
 use tokio::time::sleep;
 use tribunal_core::merge::epic::{self, Epic, EpicEnd, MAX_CHAIN, Story};
 use tribunal_core::plan::links::closes;
-use tribunal_core::publish::marker::{Mark, Seal, read, seal};
+use tribunal_core::publish::marker::{Mark, seal};
 use tribunal_core::publish::outgoing::Outgoing;
 use tribunal_core::pull::capability::Capability;
 use tribunal_core::pull::facts::{Issue, PullFilter, PullState};
@@ -160,17 +161,12 @@ impl Merging {
         let forge = &self.on.forge;
         let case_id = format!("issue:{}/{}#{number}", self.project.host().to_lowercase(), self.project.path.to_lowercase());
         let mark = Mark::Epic { stories: stories.to_vec() };
-        let (me, said) = tokio::try_join!(forge.identity(), forge.issue_comments(number))?;
-        let is_ours =
-            |body: &str| read(body, &case_id, &self.on.key).is_some_and(|read| read.seal == Seal::Good && read.mark == mark);
-        if !said.iter().any(|comment| comment.author.is(&me) && is_ours(&comment.body)) {
-            let body = Outgoing::sealed(comment, seal(&mark, &case_id, &self.on.key));
-            match forge.comment_on_issue(number, &body).await {
-                // If it is there it is there; it is not worth another.
-                Ok(()) => {}
-                Err(fault) if fault.is_uncertain() => {}
-                Err(fault) => return Err(fault),
-            }
+        let seen = forge.issue_comments(number).await?;
+        let body = Outgoing::sealed(comment, seal(&mark, &case_id, &self.on.key));
+        match self.on.say_once(Post::IssueComment { number, body: &body, seen: &seen }).await {
+            // The words are not worth leaving it open for.
+            Err(fault) if fault.is_uncertain() => {}
+            said => drop(said?),
         }
         match forge.close_issue(number).await {
             Err(fault) if fault.is_uncertain() && !forge.issue(number).await?.open => Ok(()),

@@ -3,6 +3,7 @@
 
 use super::Merging;
 use crate::EngineError;
+use crate::say_once::Post;
 use tribunal_core::ids::Sha;
 use tribunal_core::merge::hold::{Hold, Source, comment, joined};
 use tribunal_core::publish::marker::{Mark, ReadMark, Seal, read, seal};
@@ -49,7 +50,7 @@ impl Merging {
         let body = Outgoing::sealed(&words, seal(&mark, &self.place(number).case_id(), &self.on.key));
         match comments.iter().find(|comment| self.record(number, comment, &me).is_some()) {
             Some(comment) => self.on.forge.edit_comment(number, &comment.id, &body).await?,
-            None => drop(self.on.forge.comment(number, &body).await?),
+            None => drop(self.on.say_once(Post::Record { number, body: &body, seen: &comments }).await?),
         }
         Ok(())
     }

@@ -5,6 +5,7 @@ use crate::EngineError;
 use crate::remediate::look::Heard;
 use tribunal_core::merge::facts::Reviewed;
 use tribunal_core::publish::reconcile::remembered;
+use tribunal_core::publish::threads::own;
 use tribunal_core::pull::told::Told;
 use tribunal_core::report::document::Document;
 use tribunal_core::report::publication::PublicationEnd;
@@ -23,7 +24,8 @@ impl Merging {
             document.publication.as_ref().is_none_or(|publication| publication.end == PublicationEnd::Published)
         };
         let in_ledger = in_ledger.filter(was_posted);
-        let on_pull = remembered(&heard.comments, &heard.me, case_id, &self.on.key);
+        let threads = own(&heard.threads, &heard.me, case_id, &self.on.key);
+        let on_pull = remembered(&heard.comments, &threads, &heard.me, case_id, &self.on.key);
         let head = &heard.pull.head.sha;
         let all = on_pull.map(|memory| memory.document).into_iter().chain(in_ledger);
         let last = all.max_by_key(|document| (document.receipt.head == *head, document.receipt.finished_at));

@@ -2,6 +2,7 @@
 //! it is written, so that doing it again says nothing twice.
 
 use super::Remedies;
+use crate::say_once::Post;
 use crate::{EngineError, Progress};
 use std::collections::BTreeMap;
 use tribunal_core::feedback::item::Surface;
@@ -40,13 +41,9 @@ impl Remedies {
     }
 
     async fn issue_for(&self, wanted: &NewIssue) -> Result<String, ForgeFault> {
-        // Made by a process that died before it could say so.
-        let found = self.on.forge.find_issues(&wanted.title).await?;
-        if let Some(issue) = found.into_iter().find(|issue| wanted.title == issue.title.as_str() && issue.open) {
-            return Ok(format!("#{}", issue.number));
-        }
-        let made = self.on.forge.create_issue(wanted).await?;
-        Ok(format!("#{}", made.number))
+        // It may have been made by a process that died before it could say so.
+        let seen = self.on.forge.find_issues(&wanted.title).await?;
+        self.on.say_once(Post::Issue { issue: wanted, seen: &seen }).await
     }
 
     pub(super) async fn answer(&self, state: &State) -> Result<Input, EngineError> {
@@ -102,8 +99,8 @@ impl Remedies {
         let mark = Mark::Round { run: state.request.run.clone(), cycle: pass.number, items };
         let words = round_summary(&state.ended(pass, replies), summoned);
         let body = Outgoing::sealed(&words, seal(&mark, &case_id, &self.on.key));
-        match self.on.forge.comment(number, &body).await {
-            Ok(comment) => Ok(Ok(comment.url)),
+        match self.on.say_once(Post::Comment { number, body: &body, seen: comments }).await {
+            Ok(url) => Ok(Ok(url)),
             // Whether it was said is seen when the effect is run again.
             Err(fault) if fault.is_uncertain() || fault.may_pass() => Err(fault.into()),
             Err(fault) => Ok(Err(fault.to_string())),
@@ -129,19 +126,9 @@ impl Remedies {
         let (number, case_id) = (state.request.place.number, state.request.place.case_id());
         let mark = Mark::Round { run: state.request.run.clone(), cycle: u32::MAX, items: Vec::new() };
         let posted = async {
-            let me = self.on.forge.identity().await?;
-            let comments = self.on.forge.comments(number).await?;
-            let said = comments
-                .into_iter()
-                .filter(|comment| comment.author.is(&me))
-                .find(|comment| read(&comment.body, &case_id, &self.on.key).is_some_and(|found| found.mark == mark));
-            match said {
-                Some(said) => Ok(said.url),
-                None => {
-                    let body = Outgoing::sealed(&comment(report), seal(&mark, &case_id, &self.on.key));
-                    self.on.forge.comment(number, &body).await.map(|comment| comment.url)
-                }
-            }
+            let seen = self.on.forge.comments(number).await?;
+            let body = Outgoing::sealed(&comment(report), seal(&mark, &case_id, &self.on.key));
+            self.on.say_once(Post::Comment { number, body: &body, seen: &seen }).await
         };
         let posted: Result<String, ForgeFault> = posted.await;
         Ok(Input::Posted(posted.map_err(|fault| fault.to_string())))

@@ -2,6 +2,7 @@
 
 use super::Remedies;
 use crate::EngineError;
+use crate::say_once::Post;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use tribunal_core::feedback::item::Surface;
@@ -34,8 +35,8 @@ impl Remedies {
             run: state.request.run.clone(),
         };
         let body = Outgoing::sealed(&reply.words, seal(&mark, &case_id, &self.on.key));
-        match self.on.forge.reply(number, thread, &body).await {
-            Ok(()) => Ok(said),
+        match self.on.say_once(Post::Reply { number, thread, body: &body }).await {
+            Ok(_) => Ok(said),
             // Whether it was said is seen when the effect is run again.
             Err(fault) if fault.is_uncertain() || fault.may_pass() => Err(fault.into()),
             Err(fault) => Ok(AnswerOutcome::Failed(fault.to_string())),

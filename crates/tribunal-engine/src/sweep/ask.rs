@@ -2,6 +2,7 @@
 //! from; it is written into the ledger, and what stands there is the answer, also for whoever goes on after a kill (SL-139).
 
 use super::{GLANCE, Sweeps};
+use crate::say_once::Post;
 use crate::{EngineError, now};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -10,7 +11,7 @@ use tribunal_core::gate::words::{GateId, Said, answer_in, comment, prompt, read}
 use tribunal_core::gate::{Answer, Answerer, Gate, may_answer};
 use tribunal_core::procedure::Millis;
 use tribunal_core::procedure::sweep::{Request, Ticket};
-use tribunal_core::publish::marker::{self, Mark, seal};
+use tribunal_core::publish::marker::{Mark, seal};
 use tribunal_core::publish::outgoing::Outgoing;
 use tribunal_core::publish::visible::visible_line;
 use tribunal_core::pull::facts::Permission;
@@ -65,21 +66,15 @@ impl Sweeps {
         let Some(number) = gate.number else { return false };
         let case_id = self.place(request, number).case_id();
         let said = async {
-            let (comments, me) = tokio::try_join!(self.on.forge.comments(number), self.on.forge.identity())?;
+            let seen = self.on.forge.comments(number).await?;
+            let text = format!("{}\n", comment(gate, id));
             let mark = Mark::Gate { id: id.clone() };
-            let is_there = |comment: &Comment| {
-                comment.author.is(&me)
-                    && marker::read(&comment.body, &case_id, &self.on.key).is_some_and(|found| found.mark == mark)
-            };
-            if !comments.iter().any(is_there) {
-                let text = format!("{}\n", comment(gate, id));
-                let body = Outgoing::marked(&[], &text, &[seal(&mark, &case_id, &self.on.key)]);
-                self.on.forge.comment(number, &body).await?;
-            }
-            Ok::<(), ForgeFault>(())
+            let body = Outgoing::marked(&[], &text, &[seal(&mark, &case_id, &self.on.key)]);
+            self.on.say_once(Post::Comment { number, body: &body, seen: &seen }).await
         };
-        match said.await {
-            Ok(()) => true,
+        let said: Result<String, ForgeFault> = said.await;
+        match said {
+            Ok(_) => true,
             Err(fault) => {
                 self.tell(format!("PR #{number}: the question {id} could not be put there: {fault}"));
                 fault.is_uncertain()

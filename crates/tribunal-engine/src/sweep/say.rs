@@ -3,6 +3,7 @@
 
 use super::Sweeps;
 use crate::EngineError;
+use crate::say_once::Post;
 use crate::verdicts::{Gave, VerdictOrder, give};
 use std::time::Duration;
 use tribunal_core::combine::verdict::Verdict;
@@ -18,9 +19,9 @@ use tribunal_core::publish::status::{CONTEXT, left_to_a_person};
 use tribunal_core::publish::verdict::post::{Then, after_fault};
 use tribunal_core::publish::verdict::{Sitting, Standing, event, standing};
 use tribunal_core::pull::capability::Capability;
-use tribunal_core::pull::facts::{CheckState, Pull, PullState};
+use tribunal_core::pull::facts::{Account, CheckState, Pull, PullState};
 use tribunal_core::pull::place::Place;
-use tribunal_core::pull::talk::{NewReview, ReviewEvent, ReviewState};
+use tribunal_core::pull::talk::{Comment, NewReview, ReviewEvent, ReviewState};
 use tribunal_core::report::document::Document;
 
 impl Sweeps {
@@ -118,13 +119,14 @@ impl Sweeps {
         let mark = Mark::Remains { run: request.run.clone(), head: head.clone() };
         let case_id = self.place(request, number).case_id();
         let words = filtered(&remains(items));
-        if !self.has_said(number, &case_id, &mark, &words).await? {
+        let (seen, me) = tokio::try_join!(self.on.forge.comments(number), self.on.forge.identity())?;
+        if !self.has_said(&seen, &me, &case_id, &mark, &words) {
             let pull = self.on.forge.pull(number).await?;
             if let Err(trouble) = still_open_at(&pull, head) {
                 return Ok(Err(trouble));
             }
             let body = Outgoing::sealed(&words, seal(&mark, &case_id, &self.on.key));
-            self.on.forge.comment(number, &body).await?;
+            self.on.say_once(Post::Comment { number, body: &body, seen: &seen }).await?;
         }
         let checks = self.on.forge.checks(head).await?;
         if checks.iter().any(|check| check.name == CONTEXT && check.state == CheckState::Success) {
@@ -134,16 +136,15 @@ impl Sweeps {
     }
 
     /// By this run, or in the same words by another one about the same head.
-    async fn has_said(&self, number: u64, case_id: &str, mark: &Mark, words: &str) -> Result<bool, EngineError> {
-        let (comments, me) = tokio::try_join!(self.on.forge.comments(number), self.on.forge.identity())?;
-        let mut ours = comments.iter().filter(|comment| comment.author.is(&me)).filter_map(|comment| {
+    fn has_said(&self, seen: &[Comment], me: &Account, case_id: &str, mark: &Mark, words: &str) -> bool {
+        let mut ours = seen.iter().filter(|comment| comment.author.is(me)).filter_map(|comment| {
             let found = marker::read(&comment.body, case_id, &self.on.key)?.mark;
             Some((found, comment.body.starts_with(words)))
         });
-        Ok(ours.any(|(found, same_words)| match (&found, mark) {
+        ours.any(|(found, same_words)| match (&found, mark) {
             (Mark::Remains { head, .. }, Mark::Remains { head: now, .. }) => found == *mark || (same_words && head == now),
             _ => false,
-        }))
+        })
     }
 
     /// With a broken seal too: it is said, whoever changed it since.

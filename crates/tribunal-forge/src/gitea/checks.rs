@@ -1,7 +1,8 @@
 //! Statuses of a commit. There are no check runs here.
 
 use super::wire::Statuses;
-use super::{Gitea, MAX_PAGES, PAGE};
+use super::{Gitea, MAX_PAGES, PAGE, total_count};
+use crate::http::whole::Whole;
 use crate::port::{Answered, CheckCommit};
 use async_trait::async_trait;
 use reqwest::Method;
@@ -15,18 +16,18 @@ impl CheckCommit for Gitea {
     /// Of the two lists of statuses this one has the latest of each name; the other is a log, oldest first.
     async fn checks(&self, sha: &Sha) -> Answered<Vec<Check>> {
         let what = format!("the status of {}", sha.short());
-        let mut checks = Vec::new();
+        let (mut checks, mut most) = (Vec::new(), 0);
         for page in 1..=MAX_PAGES {
             let path = self.repo(&format!("/commits/{sha}/status?page={page}&limit={PAGE}"));
             let answer = self.http.read(&path, &what).await?;
-            let total = answer.header("x-total-count").and_then(|total| total.parse::<usize>().ok());
+            let total = total_count(&answer);
             let found: Statuses = answer.json(&what)?;
             // Its own count is of the page in some versions, of all in others; the header is of all.
-            let total = total.unwrap_or(found.total_count);
+            most = most.max(found.total_count);
             let ended = found.statuses.is_empty();
             checks.extend(found.statuses.into_iter().map(super::wire::Status::check));
-            if ended || checks.len() >= total {
-                return Ok(checks);
+            if ended || total.is_some_and(|total| checks.len() >= total) {
+                return Ok(Whole::counted(self.http.host(), &what, checks, total.or(Some(most)))?.into_items());
             }
         }
         Err(self.hollow(format!("{what} has more than {MAX_PAGES} pages")))

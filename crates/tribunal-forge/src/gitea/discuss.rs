@@ -1,7 +1,8 @@
 //! Comments under the pull request as a whole.
 
-use super::Gitea;
 use super::wire;
+use super::{Gitea, total_count};
+use crate::http::whole::Whole;
 use crate::port::{Answered, Discuss};
 use async_trait::async_trait;
 use reqwest::Method;
@@ -16,12 +17,8 @@ impl Discuss for Gitea {
     async fn comments(&self, number: u64) -> Answered<Vec<Comment>> {
         let what = format!("the comments of pull request {number}");
         let answer = self.http.read(&self.repo(&format!("/issues/{number}/comments")), &what).await?;
-        let comments: Vec<wire::Comment> = answer.json(&what)?;
-        let total = answer.header("x-total-count").and_then(|total| total.parse::<usize>().ok());
-        if let Some(total) = total.filter(|total| *total > comments.len()) {
-            return Err(self.hollow(format!("{what}: {} of {total}", comments.len())));
-        }
-        Ok(comments.into_iter().map(wire::Comment::words).collect())
+        let comments = Whole::counted(self.http.host(), &what, answer.json(&what)?, total_count(&answer))?;
+        Ok(comments.into_items().into_iter().map(wire::Comment::words).collect())
     }
 
     async fn comment(&self, number: u64, body: &Outgoing) -> Answered<Comment> {

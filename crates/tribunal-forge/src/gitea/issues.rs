@@ -58,7 +58,7 @@ impl Issues for Gitea {
 
     async fn remove_label(&self, number: u64, label: &str) -> Answered<()> {
         let path = self.repo(&format!("/issues/{number}/labels"));
-        let labels: Vec<Label> = self.http.get(&path, &format!("the labels of {number}")).await?;
+        let labels: Vec<Label> = self.uncounted(&path, &format!("the labels of {number}")).await?;
         match labels.into_iter().find(|found| found.name == label) {
             Some(found) => self.tell(Method::DELETE, &format!("{path}/{}", found.id), None, &format!("label {label}")).await,
             None => Ok(()),

@@ -62,7 +62,7 @@ impl Gitea {
     async fn job_in_run(&self, address: &Address<'_>) -> Answered<Option<u64>> {
         let runs: Runs = self.http.get(&self.repo(&format!("/actions/runs?run_number={}", address.run)), "a run").await?;
         let Some(run) = runs.workflow_runs.into_iter().find(|run| run.index_in_repo == address.run) else { return Ok(None) };
-        let jobs: Vec<Job> = self.http.get(&self.repo(&format!("/actions/runs/{}/jobs", run.id)), "the jobs of a run").await?;
+        let jobs: Vec<Job> = self.uncounted(&self.repo(&format!("/actions/runs/{}/jobs", run.id)), "the jobs of a run").await?;
         Ok(jobs.into_iter().find(|job| address.is_of(job)).map(|job| job.id))
     }
 }

@@ -23,9 +23,7 @@ impl React for Gitea {
         let found: Vec<wire::Reaction> = match target {
             ReactionTarget::Pull => self.list(&path, "the reactions").await?,
             // No pages here, and null for none.
-            ReactionTarget::Comment(_) | ReactionTarget::ThreadComment(_) => {
-                self.http.get::<Option<_>>(&path, "the reactions").await?.unwrap_or_default()
-            }
+            ReactionTarget::Comment(_) | ReactionTarget::ThreadComment(_) => self.uncounted(&path, "the reactions").await?,
         };
         let known = |reaction: wire::Reaction| {
             let (emoji, _) = WORDS.into_iter().find(|(_, word)| *word == reaction.content)?;

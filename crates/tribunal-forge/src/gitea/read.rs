@@ -1,7 +1,7 @@
 //! Pull requests and people.
 
-use super::Gitea;
 use super::wire;
+use super::{Gitea, Hides, MAX_PAGES};
 use crate::http::client::segment;
 use crate::http::credential::{AuthScheme, for_git};
 use crate::port::{Answered, GitSource, Read};
@@ -83,17 +83,15 @@ impl Read for Gitea {
     }
 
     async fn pushers(&self, pull: &Pull) -> Answered<Vec<Account>> {
-        let path = self.repo(&format!("/issues/{}/timeline", pull.number));
-        let events: Vec<wire::Event> = self.list(&path, "what happened to the pull request").await?;
-        Ok(events.into_iter().filter_map(wire::Event::pusher).collect())
+        Ok(self.events(pull.number).await?.into_iter().filter_map(wire::Event::pusher).collect())
     }
 
     async fn has_contributed(&self, account: &Account) -> Answered<bool> {
         let author = segment(&account.login);
         let path = self.repo(&format!("/issues?type=pulls&state=closed&created_by={author}"));
         let what = format!("the pull requests of {}", account.login);
-        let (closed, _): (Vec<wire::Issue>, bool) = match self.first_pages(&path, &what, MAX_PAGES_OF_AN_AUTHOR).await {
-            Ok(found) => found,
+        let closed: Vec<wire::Issue> = match self.first_pages(&path, &what, MAX_PAGES_OF_AN_AUTHOR, Hides::Nothing).await {
+            Ok(found) => found.items,
             // Nobody is called that any more.
             Err(ForgeFault::NotFound { .. } | ForgeFault::Refused { status: 422, .. }) => return Ok(false),
             Err(fault) => return Err(fault),
@@ -114,6 +112,14 @@ impl Read for Gitea {
 }
 
 impl Gitea {
+    /// What happened to a pull request, but for comments on lines.
+    pub(super) async fn events(&self, number: u64) -> Answered<Vec<wire::Event>> {
+        let what = format!("what happened to pull request {number}");
+        let read = self.first_pages(&self.repo(&format!("/issues/{number}/timeline")), &what, MAX_PAGES, Hides::Kinds).await?;
+        self.ended(&read, &what)?;
+        Ok(read.items)
+    }
+
     /// Only an administrator may ask for the rights of others. Everybody may see who can be given work, and in a person's repository
     /// that is exactly who may write; in an organisation's it is not, so there the refusal stands.
     async fn permission_by_list(&self, account: &Account, refusal: ForgeFault) -> Answered<Permission> {
@@ -121,7 +127,7 @@ impl Gitea {
             Err(ForgeFault::Refused { status: 405, .. }) => {}
             Ok(_) | Err(_) => return Err(refusal),
         }
-        let writers: Vec<wire::User> = self.http.get(&self.repo("/assignees"), "who may write").await?;
+        let writers: Vec<wire::User> = self.uncounted(&self.repo("/assignees"), "who may write").await?;
         let (owner, _) = self.project.owner_and_name();
         let found = writers.into_iter().map(wire::User::account).find(|writer| writer.is(account));
         Ok(match found {

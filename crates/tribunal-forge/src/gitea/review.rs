@@ -4,8 +4,9 @@
 //! and the next review of the same account takes its comments along. So a review that is not exactly what was sent is never reported
 //! as done.
 
-use super::Gitea;
 use super::wire;
+use super::{Gitea, Hides, MAX_PAGES, PagesRead};
+use crate::http::whole::Whole;
 use crate::port::{Answered, Resolve, ReviewPull};
 use async_trait::async_trait;
 use reqwest::Method;
@@ -51,13 +52,9 @@ impl ReviewPull for Gitea {
     }
 
     async fn drafted(&self, number: u64, review: &str) -> Answered<Vec<String>> {
-        #[derive(serde::Deserialize)]
-        struct Drafted {
-            body: String,
-        }
-        let path = self.repo(&format!("/pulls/{number}/reviews/{review}/comments"));
-        let drafted: Vec<Drafted> = self.http.get(&path, &format!("the draft {review}")).await?;
-        Ok(drafted.into_iter().map(|comment| comment.body).collect())
+        let draft =
+            self.http.get(&self.repo(&format!("/pulls/{number}/reviews/{review}")), &format!("the draft {review}")).await?;
+        Ok(self.line_comments(number, &draft).await?.into_iter().map(|comment| comment.body).collect())
     }
 
     /// Comments on lines are comments like any other here.
@@ -147,7 +144,19 @@ impl Gitea {
     }
 
     pub(super) async fn listed_reviews(&self, number: u64) -> Answered<Vec<wire::Review>> {
-        self.list(&self.repo(&format!("/pulls/{number}/reviews")), &format!("the reviews of pull request {number}")).await
+        let what = format!("the reviews of pull request {number}");
+        let path = self.repo(&format!("/pulls/{number}/reviews"));
+        let read: PagesRead<wire::Review> = self.first_pages(&path, &what, MAX_PAGES, Hides::Drafts).await?;
+        self.ended(&read, &what)?;
+        let whole = match read.total {
+            // Other people's drafts may be what is missing. Whatever was submitted stands among the events as well.
+            Some(total) if read.items.len() < total => {
+                let submitted: Vec<i64> = self.events(number).await?.iter().filter_map(wire::Event::review).collect();
+                Whole::naming(self.http.host(), &what, read.items, submitted, |review| review.id)?
+            }
+            total => Whole::counted(self.http.host(), &what, read.items, total)?,
+        };
+        Ok(whole.into_items())
     }
 
     async fn post_review(&self, number: u64, body: &Value) -> Answered<wire::Review> {
@@ -165,7 +174,7 @@ impl Gitea {
     /// A thread stands on the last of its lines, but the server knows it by the first.
     async fn first_line(&self, number: u64, review: &str, thread: &Thread) -> Answered<Option<u32>> {
         let path = self.repo(&format!("/pulls/{number}/reviews/{review}/comments"));
-        let comments: Vec<wire::LineComment> = self.http.get(&path, &format!("the comments of review {review}")).await?;
+        let comments: Vec<wire::LineComment> = self.uncounted(&path, &format!("the comments of review {review}")).await?;
         let first = comments.into_iter().find(|comment| comment.id.to_string() == thread.id);
         Ok(first.map(|first| match thread.side {
             Side::New => first.position,

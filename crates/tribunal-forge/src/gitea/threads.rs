@@ -6,6 +6,7 @@
 
 use super::Gitea;
 use super::wire::{LineComment, Review};
+use crate::http::whole::Whole;
 use crate::port::Answered;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use std::collections::BTreeMap;
@@ -20,19 +21,25 @@ impl Gitea {
         // A draft was said to nobody.
         let spoken = reviews.into_iter().filter(|review| review.comments_count > 0 && review.state != "PENDING");
         let comments: Vec<(Review, Vec<LineComment>)> =
-            stream::iter(spoken).map(|review| self.line_comments(number, review)).buffered(AT_ONCE).try_collect().await?;
+            stream::iter(spoken).map(|review| self.with_comments(number, review)).buffered(AT_ONCE).try_collect().await?;
         Ok(grouped(comments))
     }
 
-    async fn line_comments(&self, number: u64, review: Review) -> Answered<(Review, Vec<LineComment>)> {
-        let what = format!("the comments of review {}", review.id);
-        let path = self.repo(&format!("/pulls/{number}/reviews/{}/comments", review.id));
-        let comments: Vec<LineComment> = self.http.get(&path, &what).await?;
-        // One may have been deleted since the reviews were listed; all of them at once is no answer.
-        if comments.is_empty() {
-            return Err(self.hollow(format!("{what}: none of {}", review.comments_count)));
-        }
+    async fn with_comments(&self, number: u64, review: Review) -> Answered<(Review, Vec<LineComment>)> {
+        let comments = self.line_comments(number, &review).await?;
         Ok((review, comments))
+    }
+
+    /// As many as the review says that it has. One may have been deleted since it was listed: then it says fewer now.
+    pub(super) async fn line_comments(&self, number: u64, review: &Review) -> Answered<Vec<LineComment>> {
+        let what = format!("the comments of review {}", review.id);
+        let path = self.repo(&format!("/pulls/{number}/reviews/{}", review.id));
+        let comments: Vec<LineComment> = self.uncounted(&format!("{path}/comments"), &what).await?;
+        let count = match comments.len() < review.comments_count {
+            true => self.http.get::<Review>(&path, &what).await?.comments_count,
+            false => review.comments_count,
+        };
+        Ok(Whole::counted(self.http.host(), &what, comments, Some(count))?.into_items())
     }
 }
 

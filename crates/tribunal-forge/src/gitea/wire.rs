@@ -182,12 +182,19 @@ pub struct Event {
     #[serde(rename = "type", default)]
     kind: String,
     user: Option<User>,
+    #[serde(default)]
+    review_id: i64,
 }
 
 impl Event {
     /// Whoever pushed, if that is what happened.
     pub fn pusher(self) -> Option<Account> {
         self.user.filter(|_| self.kind == "pull_push").map(User::account)
+    }
+
+    /// The review that was submitted, if that is what happened.
+    pub fn review(&self) -> Option<i64> {
+        Some(self.review_id).filter(|id| self.kind == "review" && *id != 0)
     }
 }
 

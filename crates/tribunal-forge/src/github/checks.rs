@@ -1,6 +1,7 @@
 //! Statuses and check runs: two things on GitHub, one to whoever waits for them.
 
 use super::graphql::{self, PageInfo};
+use super::shapes::{StatusShape, account};
 use super::{GitHub, Phase};
 use crate::http::client::segment;
 use crate::port::{Answered, CheckCommit};
@@ -8,10 +9,11 @@ use async_trait::async_trait;
 use reqwest::Method;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use tribunal_core::ids::Sha;
 use tribunal_core::pull::facts::{Check, CheckState};
 use tribunal_core::pull::fault::ForgeFault;
+use tribunal_core::pull::reports::{CheckReport, Reporter, counted};
 use tribunal_core::pull::talk::{Annotation, AnnotationLevel, NewCheckRun, NewStatus};
 
 const MAX_PAGES: usize = 50;
@@ -61,19 +63,39 @@ enum Context {
         title: Option<String>,
         details_url: Option<String>,
         started_at: Option<String>,
+        check_suite: CheckSuite,
     },
     #[serde(rename_all = "camelCase")]
     StatusContext { context: String, state: String, description: Option<String>, target_url: Option<String>, created_at: String },
 }
 
-/// Newer is greater.
-type Age = (String, u64);
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct CheckSuite {
+    database_id: Option<u64>,
+    app: Option<App>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct App {
+    database_id: Option<u64>,
+}
+
+impl CheckSuite {
+    /// Where GitHub does not name the app, the suite alone tells reporters apart.
+    fn reporter(self) -> Reporter {
+        let number = |id: Option<u64>| id.map(|id| id.to_string()).unwrap_or_default();
+        let suite = number(self.database_id);
+        let app = self.app.and_then(|app| app.database_id).map_or_else(|| format!("suite {suite}"), |id| id.to_string());
+        Reporter::App { app, suite }
+    }
+}
 
 impl Context {
-    /// Whether it is a run, its name, its age, and what it says.
-    fn check(self) -> (bool, Age, Check) {
+    fn report(self) -> CheckReport {
         match self {
-            Context::CheckRun { database_id, name, status, conclusion, title, details_url, started_at } => {
+            Context::CheckRun { database_id, name, status, conclusion, title, details_url, started_at, check_suite } => {
                 let state = match (status.as_str(), conclusion.as_deref()) {
                     ("COMPLETED", Some("SUCCESS" | "NEUTRAL")) => CheckState::Success,
                     ("COMPLETED", Some("SKIPPED")) => CheckState::Skipped,
@@ -82,21 +104,46 @@ impl Context {
                     ("COMPLETED", _) => CheckState::Error,
                     _ => CheckState::Pending,
                 };
-                let age = (started_at.unwrap_or_default(), database_id.unwrap_or_default());
+                let made = (started_at.unwrap_or_default(), database_id.unwrap_or_default());
                 let (description, url) = (title.unwrap_or_default(), details_url.unwrap_or_default());
-                (true, age, Check { name, state, description, url, run: database_id.map(|id| id.to_string()) })
+                let check = Check { name, state, description, url, run: database_id.map(|id| id.to_string()) };
+                CheckReport { check, reporter: check_suite.reporter(), made }
             }
             Context::StatusContext { context, state, description, target_url, created_at } => {
-                let state = match state.as_str() {
-                    "SUCCESS" => CheckState::Success,
-                    "FAILURE" => CheckState::Failure,
-                    "PENDING" | "EXPECTED" => CheckState::Pending,
-                    _ => CheckState::Error,
-                };
                 let (description, url) = (description.unwrap_or_default(), target_url.unwrap_or_default());
-                (false, (created_at, 0), Check { name: context, state, description, url, run: None })
+                let check = Check { name: context, state: status_state(&state), description, url, run: None };
+                // By nobody in particular: the list of statuses names who set it.
+                CheckReport { check, reporter: Reporter::Account(String::new()), made: (created_at, 0) }
             }
         }
+    }
+}
+
+/// GraphQL writes the words large, REST small.
+fn status_state(word: &str) -> CheckState {
+    match word.to_ascii_uppercase().as_str() {
+        "SUCCESS" => CheckState::Success,
+        "FAILURE" => CheckState::Failure,
+        "PENDING" | "EXPECTED" => CheckState::Pending,
+        _ => CheckState::Error,
+    }
+}
+
+impl GitHub {
+    /// What was set at a commit, by everybody who set something: the rollup has only the newest of each name, whoever set it.
+    async fn statuses(&self, sha: &Sha, what: &str) -> Answered<Vec<CheckReport>> {
+        let path = self.path(&format!("/commits/{}/statuses?per_page=100", segment(sha.as_str())));
+        let listed: Vec<StatusShape> = self.pages(&path, what).await?;
+        Ok(listed.into_iter().map(StatusShape::report).collect())
+    }
+}
+
+impl StatusShape {
+    fn report(self) -> CheckReport {
+        let reporter = Reporter::Account(account(self.creator).id);
+        let (description, url) = (self.description.unwrap_or_default(), self.target_url.unwrap_or_default());
+        let check = Check { name: self.context, state: status_state(&self.state), description, url, run: None };
+        CheckReport { check, reporter, made: (self.created_at, self.id) }
     }
 }
 
@@ -105,7 +152,7 @@ impl CheckCommit for GitHub {
     async fn checks(&self, sha: &Sha) -> Answered<Vec<Check>> {
         let (owner, name) = self.project.owner_and_name();
         let what = format!("checks of {}", sha.short());
-        let mut latest: BTreeMap<(String, bool), (Age, Check)> = BTreeMap::new();
+        let (mut reports, mut rollup_statuses) = (Vec::new(), Vec::new());
         let mut after: Option<String> = None;
         for _ in 0..MAX_PAGES {
             let variables = json!({ "owner": owner, "name": name, "sha": sha, "after": after });
@@ -119,10 +166,9 @@ impl CheckCommit for GitHub {
             };
             let Some(rollup) = commit.status_check_rollup else { break };
             for context in rollup.contexts.nodes {
-                let (is_run, age, check) = context.check();
-                let key = (check.name.clone(), is_run);
-                if latest.get(&key).is_none_or(|(known, _)| *known <= age) {
-                    latest.insert(key, (age, check));
+                match context {
+                    run @ Context::CheckRun { .. } => reports.push(run.report()),
+                    status @ Context::StatusContext { .. } => rollup_statuses.push(status.report()),
                 }
             }
             after = self.next(rollup.contexts.page_info, &what)?;
@@ -133,7 +179,15 @@ impl CheckCommit for GitHub {
         if after.is_some() {
             return Err(self.hollow(format!("{what} have more than {MAX_PAGES} pages")));
         }
-        Ok(latest.into_values().map(|(_, check)| check).collect())
+        if !rollup_statuses.is_empty() {
+            let listed = self.statuses(sha, &what).await?;
+            let names: BTreeSet<&str> = listed.iter().map(|report| report.check.name.as_str()).collect();
+            // A status that is expected was set by nobody and is in no list.
+            rollup_statuses.retain(|report| !names.contains(report.check.name.as_str()));
+            reports.extend(rollup_statuses);
+            reports.extend(listed);
+        }
+        Ok(counted(reports))
     }
 
     async fn set_status(&self, sha: &Sha, status: &NewStatus) -> Answered<()> {

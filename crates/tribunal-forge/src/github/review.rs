@@ -107,8 +107,8 @@ fn account(actor: Option<Actor>) -> Account {
     // REST puts `[bot]` behind the name of an App, GraphQL does not.
     let (login, kind) = match actor.kind.as_deref() {
         Some("Bot") => (format!("{}[bot]", actor.login.trim_end_matches("[bot]")), AccountKind::Bot),
-        Some("User") | None => (actor.login, AccountKind::Person),
-        Some(_) => (actor.login, AccountKind::Unknown),
+        Some("User") => (actor.login, AccountKind::Person),
+        Some(_) | None => (actor.login, AccountKind::Unread),
     };
     Account { id: id.to_string(), login, kind }
 }

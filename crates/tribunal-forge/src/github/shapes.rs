@@ -19,7 +19,8 @@ impl From<User> for Account {
         let kind = match user.kind.as_deref() {
             Some("User") => AccountKind::Person,
             Some("Bot") => AccountKind::Bot,
-            _ => AccountKind::Unknown,
+            // An answer without the kind, or a kind that was added later.
+            _ => AccountKind::Unread,
         };
         Account { id: user.id.to_string(), login: user.login, kind }
     }
@@ -238,6 +239,17 @@ pub struct Role {
     pub permission: String,
     pub role_name: Option<String>,
     pub user: Option<User>,
+}
+
+#[derive(Deserialize)]
+pub struct StatusShape {
+    pub id: u64,
+    pub context: String,
+    pub state: String,
+    pub description: Option<String>,
+    pub target_url: Option<String>,
+    pub creator: Option<User>,
+    pub created_at: String,
 }
 
 #[derive(Deserialize)]

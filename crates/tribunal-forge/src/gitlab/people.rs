@@ -7,6 +7,7 @@ use crate::port::Answered;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use tribunal_core::pull::facts::{Account, AccountKind};
+use tribunal_core::pull::fault::ForgeFault;
 
 #[derive(Default)]
 pub struct People {
@@ -18,24 +19,33 @@ impl People {
         self.kinds.lock().unwrap_or_else(PoisonError::into_inner).get(&id).copied()
     }
 
-    fn learn(&self, id: u64, kind: AccountKind) {
+    fn learn(&self, id: u64, kind: AccountKind) -> AccountKind {
         self.kinds.lock().unwrap_or_else(PoisonError::into_inner).insert(id, kind);
+        kind
     }
 }
 
 impl GitLab {
     pub(super) async fn account(&self, user: &User) -> Account {
         let kind = match (user.bot, self.people.known(user.id)) {
-            (Some(bot), _) => kind(Some(bot)),
+            (Some(bot), _) => self.people.learn(user.id, kind(Some(bot))),
             (None, Some(kind)) => kind,
-            (None, None) => {
-                // A token that may not look people up still reviews; an unknown account counts as a person.
-                let asked: Answered<User> = self.http.get(&format!("/users/{}", user.id), "a user").await;
-                kind(asked.ok().and_then(|user| user.bot))
-            }
+            (None, None) => self.look_up_kind(user.id).await,
         };
-        self.people.learn(user.id, kind);
         Account { id: user.id.to_string(), login: user.username.clone(), kind }
+    }
+
+    /// A token that may not look people up still reviews. Only an answer is kept: after a failure the next question asks again, unless
+    /// the answer is that we may not ask.
+    async fn look_up_kind(&self, id: u64) -> AccountKind {
+        let asked: Answered<User> = self.http.get(&format!("/users/{id}"), "a user").await;
+        match asked {
+            Ok(user) => self.people.learn(id, kind(user.bot.filter(|_| user.id == id))),
+            Err(ForgeFault::NotFound { .. } | ForgeFault::Forbidden { .. } | ForgeFault::Unauthorized { .. }) => {
+                self.people.learn(id, AccountKind::Unread)
+            }
+            Err(_) => AccountKind::Unread,
+        }
     }
 
     pub(super) async fn who_am_i(&self) -> Answered<&Account> {
@@ -56,6 +66,6 @@ fn kind(bot: Option<bool>) -> AccountKind {
     match bot {
         Some(true) => AccountKind::ServiceAccount,
         Some(false) => AccountKind::Person,
-        None => AccountKind::Unknown,
+        None => AccountKind::Unread,
     }
 }

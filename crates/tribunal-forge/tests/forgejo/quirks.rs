@@ -9,7 +9,7 @@ use serde_json::json;
 use tribunal_core::findings::anchor::Side;
 use tribunal_core::ids::Sha;
 use tribunal_core::pull::capability::Capability;
-use tribunal_core::pull::facts::{MergeMethod, MergeOrder, Mergeable};
+use tribunal_core::pull::facts::{MergeMethod, MergeOrder, Mergeable, PullFilter};
 use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::pull::talk::{NewComment, NewReview, ReviewEvent, ReviewState};
 use tribunal_forge::port::{CheckCommit as _, Discuss as _, Merge as _, Read as _, Resolve as _, ReviewPull as _};
@@ -100,6 +100,27 @@ async fn bad_reviews_leave_drafts() {
     let path = format!("{PATH}/pulls/{}/reviews", it.number);
     let (status, said) = it.stage.send(Who::Bot, Method::POST, &path, json!({ "event": "APPROVE", "body": "x" })).await;
     assert_eq!((status, said["state"].as_str()), (200, Some("PENDING")));
+}
+
+/// A list that comes short of its count was not read: what stands in the rest would be said again. Other people's drafts are counted
+/// and not shown, and what was submitted stands among the events too.
+#[tokio::test]
+async fn a_list_short_of_its_count_is_no_list() {
+    let it = request().await;
+    let bot = it.stage.client(Who::Bot);
+    bot.comment(it.number, &"said".into()).await.unwrap();
+    bot.submit(it.number, &it.review(vec![comment(2, None), comment(3, None)])).await.unwrap();
+    let hollow = |fault: ForgeFault| matches!(fault, ForgeFault::Hollow { .. });
+    it.stage.server.arm(Quirk::EmptyList, Times::Once);
+    assert!(hollow(bot.comments(it.number).await.unwrap_err()));
+    it.stage.server.arm(Quirk::EmptyList, Times::Once);
+    assert!(hollow(bot.reviews(it.number).await.unwrap_err()));
+    let listed = bot.reviews(it.number).await.unwrap();
+    assert_eq!((listed.len(), bot.threads(it.number).await.unwrap().len()), (1, 2));
+    it.stage.server.arm(Quirk::EmptyList, Times::Once);
+    assert!(hollow(bot.pulls(&PullFilter::default()).await.unwrap_err()));
+    assert!(it.stage.leave_pending(it.number, "a.txt", 2, "not said").await);
+    assert_eq!(it.stage.client(Who::Stranger).reviews(it.number).await.unwrap().len(), 1, "a draft of somebody else");
 }
 
 /// 16: stored and not answered is uncertain, is not sent again, and can be found.

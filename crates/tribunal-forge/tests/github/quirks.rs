@@ -8,10 +8,10 @@ use fake_github::Quirk;
 use forge_conformance::{Stage as _, Who};
 use serde_json::json;
 use tribunal_core::findings::anchor::Side;
-use tribunal_core::pull::facts::{MergeMethod, MergeOrder, Mergeable, PullFilter};
+use tribunal_core::pull::facts::{CheckState, MergeMethod, MergeOrder, Mergeable, PullFilter};
 use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::pull::place::Project;
-use tribunal_core::pull::talk::{NewReview, ReviewEvent, ReviewState};
+use tribunal_core::pull::talk::{NewReview, NewStatus, ReviewEvent, ReviewState};
 use tribunal_forge::github::{GitHub, Settings};
 use tribunal_forge::http::pace::Pace;
 use tribunal_forge::port::{CheckCommit, Discuss, Issues, Merge, Read, Resolve, ReviewPull};
@@ -49,6 +49,36 @@ async fn q2_a_thread_outside_the_diff_is_taken_and_invisible() {
     let (status, said) = stage.send(Who::Bot, "POST", "/api/graphql", "application/json", &body).await;
     assert_eq!((status, &said["data"]["addPullRequestReviewThread"]["thread"]["line"]), (200, &json!(null)));
     assert_eq!(stage.client(Who::Bot).threads(number).await.unwrap(), []);
+}
+
+/// A name belongs to nobody: what another account or app reports under it hides no red check, and a workflow that the change adds
+/// reports as the same app as every other.
+#[tokio::test]
+async fn a_check_of_somebody_else_hides_no_red_one() {
+    let stage = GitHubStage::new().await;
+    let (_, head) = stage.pull("checks").await;
+    let (ci, author) = (stage.client(Who::Maintainer), stage.client(Who::Author));
+    let status = |state| NewStatus { context: "tests".into(), state, description: "".into(), url: None };
+    let red = async |name: &str| {
+        let checks = ci.checks(&head).await.unwrap();
+        checks.into_iter().filter(|check| check.name == name && check.state == CheckState::Failure).count()
+    };
+    ci.set_status(&head, &status(CheckState::Failure)).await.unwrap();
+    author.set_status(&head, &status(CheckState::Success)).await.unwrap();
+    assert_eq!(red("tests").await, 1, "a status");
+    ci.set_status(&head, &status(CheckState::Success)).await.unwrap();
+    assert_eq!(red("tests").await, 0, "whoever set it may replace it");
+    let report = |conclusion: &str, by: (u64, u64)| {
+        stage.server.with(|base, site| site.report_run(base, head.as_str(), "build", conclusion, by));
+    };
+    report("failure", (1, 10));
+    report("success", (2, 20));
+    assert_eq!(red("build").await, 1, "a run of another app");
+    report("success", (1, 11));
+    assert_eq!(red("build").await, 1, "a run of another workflow");
+    report("success", (1, 10));
+    assert_eq!(red("build").await, 0, "the same workflow, run again");
+    contract::check(&stage.server.log());
 }
 
 /// 3: the diff of a large pull request cannot be had from the API. The client fetches it with git, which has no such limits.

@@ -108,6 +108,17 @@ async fn a_rebase_needs_a_project_that_rebases() {
     assert_eq!(it.stage.checkout().git(&["log", "-1", "--format=%s", tip.as_str()]).await, "change");
 }
 
+/// An author's kind stands in an answer of its own. Where that fails nobody becomes a person by it, and the next look asks again.
+#[tokio::test]
+async fn a_failed_look_up_makes_nobody_a_person() {
+    let it = request().await;
+    it.stage.client(Who::Author).comment(it.number, &"/tribunal dismiss F1 fine".into()).await.unwrap();
+    let bot = it.stage.client(Who::Bot);
+    arm(&it.stage, Quirk::BrokenUser, Times::Once);
+    let kind = async || bot.comments(it.number).await.unwrap()[0].author.kind;
+    assert_eq!((kind().await, kind().await), (AccountKind::Unread, AccountKind::Person));
+}
+
 /// 14: a note that comes too fast was not stored, and is sent once more after the wait that was asked for.
 #[tokio::test]
 async fn a_note_waits_for_its_turn() {

@@ -11,6 +11,7 @@ use crate::publish::memory::Memory;
 use crate::publish::threads::OwnThread;
 use crate::report::document::Document;
 use crate::report::history::{KEPT, PastReview};
+use crate::report::publication::PublicationEnd;
 use std::collections::BTreeMap;
 
 /// What is known of a case.
@@ -40,7 +41,7 @@ pub struct KnownReview {
 
 /// What a pull request shows of earlier reviews.
 pub struct ShownReviews<'a> {
-    /// The last review, from a sealed summary.
+    /// The review of a sealed summary. Of ours it is; that it is the last one is for the threads and the ledger to say.
     pub memory: Option<Memory>,
     pub threads: &'a [OwnThread<'a>],
     /// A summary of ours stands there, whether or not its seal opens.
@@ -72,7 +73,8 @@ impl Known {
         for thread in shown.threads.iter().filter(|thread| thread.seal == Seal::Good) {
             self.names.insert(thread.key.clone(), thread.id);
         }
-        match shown.memory {
+        let shown_memory = shown.memory.filter(|memory| !self.came_after(memory));
+        match shown_memory {
             Some(memory) => self.with_memory(memory),
             None => {
                 // What the ledger knows was never shown, or is shown no more.
@@ -87,6 +89,18 @@ impl Known {
                 self
             }
         }
+    }
+
+    /// Did the review in the ledger come after this one, and was it shown in its place? Then somebody has put this one back.
+    fn came_after(&self, memory: &Memory) -> bool {
+        let run = &memory.document.receipt.run;
+        self.last.as_ref().map(|last| &last.document).is_some_and(|last| {
+            let was_posted = last
+                .publication
+                .as_ref()
+                .is_some_and(|publication| publication.end == PublicationEnd::Published && publication.planned.is_empty());
+            was_posted && last.receipt.run != *run && last.history.iter().any(|past| past.run == *run)
+        })
     }
 
     fn with_memory(mut self, memory: Memory) -> Self {

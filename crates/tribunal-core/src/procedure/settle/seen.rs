@@ -181,7 +181,10 @@ impl Eyes<'_> {
         if let Some(verdict) = spoken(&review.body).filter(|_| ours) {
             return Whose::OtherTool(verdict);
         }
-        let is_person = voice(&review.author, self.me, self.bots) == Voice::Person && !review.author.kind.is_machine();
+        // Whose kind could not be read may hold a task up, and does not approve it.
+        let kind = review.author.kind;
+        let counts = kind.may_decide() || (!kind.is_machine() && review.state == ReviewState::ChangesRequested);
+        let is_person = voice(&review.author, self.me, self.bots) == Voice::Person && counts;
         match self.permissions.may_write(&review.author) {
             _ if !is_person => Whose::Machine,
             Some(false) => Whose::Stranger,

@@ -196,6 +196,24 @@ fn another_review_is_not_posted_over() {
 }
 
 /// Each case is a hundred looks.
+/// Whoever may edit comments can put an earlier summary back, and its seal opens. Our threads and the status know more: it is not
+/// remembered, and nobody ends with its result.
+#[test]
+fn an_earlier_summary_that_was_put_back_is_no_result() {
+    let mut paper = Paper::new(HEAD);
+    let [mut clean, later, third] = <[Document; 3]>::try_from(reviews(3)).unwrap();
+    (clean.findings, clean.outcome) = (Vec::new(), Outcome::Clean);
+    paper.run(&clean, usize::MAX);
+    let earlier = paper.observed.comments[0].body.clone();
+    paper.run(&later, usize::MAX);
+    let checks = std::mem::take(&mut paper.observed.checks);
+    assert!(is_contradicted(&clean, &checks) && !is_contradicted(&later, &checks));
+    paper.observed.comments[0].body = earlier;
+    assert!(paper.memory().is_none(), "the threads name findings that it does not know");
+    paper.run(&third, usize::MAX);
+    assert_eq!(paper.memory().unwrap().document.receipt.run, third.receipt.run);
+}
+
 fn config() -> ProptestConfig {
     ProptestConfig::with_cases(32)
 }

@@ -39,6 +39,7 @@ use tribunal_engine::effects::ask::Agents;
 use tribunal_engine::effects::on_forge::{LookedUp, OnForge};
 use tribunal_engine::host::Work as _;
 use tribunal_engine::host::embedded::Host;
+use tribunal_engine::say_once::Posted;
 use tribunal_forge::git::Repository;
 use tribunal_forge::git::change::ChangeBase;
 use tribunal_store::{Ledger, RunRow};
@@ -120,7 +121,8 @@ pub(in crate::commands) async fn prepare(
 }
 
 pub(in crate::commands) fn on_forge(connected: &Connected) -> OnForge {
-    OnForge { forge: Arc::clone(&connected.forge), key: connected.key.clone(), dry: false, looked_up: LookedUp::default() }
+    let (looked_up, posted) = (LookedUp::default(), Posted::default());
+    OnForge { forge: Arc::clone(&connected.forge), key: connected.key.clone(), dry: false, looked_up, posted }
 }
 
 /// What a receipt adds: findings whose evidence stands in the change as it is read here.

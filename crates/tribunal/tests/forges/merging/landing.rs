@@ -35,7 +35,13 @@ async fn merging(town: &Town, of: &Opened) -> (Merging, TempDir) {
     let secret = format!("{}\n{}", sha256_hex(project.host().as_bytes()), "the key of this town");
     let source = forge.source(&forge.pull(of.number).await.unwrap());
     let merging = Merging {
-        on: OnForge { forge, key: MarkerKey::from_secret(&secret), dry: false, looked_up: Default::default() },
+        on: OnForge {
+            forge,
+            key: MarkerKey::from_secret(&secret),
+            dry: false,
+            looked_up: Default::default(),
+            posted: Default::default(),
+        },
         kind: town.stage.kind(),
         project,
         repository: Arc::new(Repository::clone_of(&folder.path().join("clone.git"), &source).unwrap()),

@@ -294,7 +294,7 @@ impl Case {
             let (me, key) = (me(), key());
             let threads = own(&self.threads, &me, CASE, &key);
             known = known.with_pull(ShownReviews {
-                memory: self.memory.clone(),
+                memory: self.memory.clone().filter(|memory| !memory.is_older_than(&threads)),
                 threads: &threads,
                 has_summary: self.memory.is_some(),
             });
@@ -510,7 +510,12 @@ impl Case {
         machine.document = Some(document.to_json());
         machine.documents += 1;
         if posts {
-            let names = machine.names.clone();
+            // Whoever posts has read what is shown there.
+            let shown =
+                own(&self.threads, &me(), CASE, &key()).into_iter().map(|thread| (thread.key.clone(), thread.id)).collect();
+            let mut names: BTreeMap<FindingKey, FindingId> = shown;
+            names.extend(self.memory.iter().flat_map(|memory| memory.names.clone()));
+            names.extend(machine.names.clone());
             self.post(document, names);
         }
         for finding in &document.findings {
@@ -714,4 +719,40 @@ fn what_could_not_be_posted_stays_open() {
     let stored: Document = serde_json::from_str(case.machines[0].document.as_deref().unwrap()).unwrap();
     assert_eq!((stored.receipt.run.as_str(), stored.exit_code()), ("r3", 1));
     assert_eq!(case.memory.unwrap().document.findings.len(), stored.findings.len());
+}
+
+/// A summary of an earlier review of this very head, put back by somebody: its seal opens, and it says that there is nothing.
+#[test]
+fn an_earlier_summary_that_was_put_back_closes_nothing() {
+    for here in [0, 1] {
+        let mut case = play_rounds(true, &[round(Vec::new(), SILENT)]).unwrap();
+        let earlier = case.memory.clone();
+        case.review(&Round { full: true, ..loud() }).unwrap();
+        (case.memory, case.here) = (earlier, here);
+        case.review(&round(Vec::new(), SILENT)).unwrap();
+        let stored: Document = serde_json::from_str(case.machines[here].document.as_deref().unwrap()).unwrap();
+        assert_eq!((stored.exit_code(), stored.receipt.widened), (1, Some(Widening::Unproved)), "machine {here}");
+        assert!(!stored.findings.is_empty());
+    }
+}
+
+/// Where a review has nothing on a line, the ledger knows which one came after which, if both were shown.
+#[test]
+fn the_ledger_tells_that_a_summary_was_put_back() {
+    let mut case = play_rounds(true, &[round(Vec::new(), SILENT)]).unwrap();
+    let earlier = case.memory.clone().unwrap();
+    case.review(&Round { full: true, ..round(Vec::new(), SILENT) }).unwrap();
+    let known = |end: PublicationEnd| {
+        let mut last: Document = serde_json::from_str(case.machines[0].document.as_deref().unwrap()).unwrap();
+        last.publication = Some(Publication { end, ..Publication::default() });
+        let known = Known::of_ledger(BTreeMap::new(), Some(&last.to_json()), 2, Vec::new());
+        known.with_pull(ShownReviews { memory: Some(earlier.clone()), threads: &[], has_summary: true })
+    };
+    let shown = known(PublicationEnd::Published);
+    assert_eq!((shown.last.map(|last| last.proved), shown.lost), (Some(false), Some(Widening::Unproved)));
+    let unposted = known(PublicationEnd::HeadMoved { to: "later".into() });
+    assert_eq!(
+        unposted.last.map(|last| (last.proved, last.document.receipt.run)),
+        Some((true, earlier.document.receipt.run.clone()))
+    );
 }
