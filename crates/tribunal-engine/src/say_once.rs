@@ -65,7 +65,7 @@ impl OnForge {
                 SayStep::GiveUp => break Err(doubt.unwrap_or_else(|| self.never_shown())),
                 SayStep::Look(millis) => {
                     tokio::time::sleep(Duration::from_millis(millis)).await;
-                    shown = match self.look(post, &me).await {
+                    shown = match self.find_post(post, &me).await {
                         Ok(shown) => shown,
                         Err(fault) => break Err(fault),
                     };
@@ -90,7 +90,7 @@ impl OnForge {
         ended
     }
 
-    async fn look(&self, post: Post<'_>, me: &Account) -> Result<Option<String>, ForgeFault> {
+    async fn find_post(&self, post: Post<'_>, me: &Account) -> Result<Option<String>, ForgeFault> {
         Ok(match post {
             Post::Comment { number, body, .. } | Post::Record { number, body, .. } => {
                 find(&self.forge.comments(number).await?, body, me)

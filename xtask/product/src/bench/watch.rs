@@ -102,6 +102,7 @@ pub fn watch_many(origin: &str, token: &str) -> Result<()> {
                     key: MarkerKey::from_secret(token),
                     dry: false,
                     looked_up: Default::default(),
+                    posted: Default::default(),
                 },
                 place: Place { kind: ForgeKind::GitHub, project: project.clone(), number },
                 filter: Filter::All,
