@@ -7,7 +7,6 @@ use crate::effects::on_forge::OnForge;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use tribunal_core::feedback::baseline::Baseline;
-use tribunal_core::feedback::dedup::groups;
 use tribunal_core::feedback::gather::{Gathered, Notice, Said, gather, speakers};
 use tribunal_core::feedback::injection::scan;
 use tribunal_core::feedback::lint::{LintFile, Linted};
@@ -177,7 +176,6 @@ impl Remedies {
         let seen = Seen {
             pull: facts(&heard.pull),
             baseline: heard.baseline(&self.on.key, extra, &filter).with_failing(lint::named(&linted)),
-            groups: groups(&gathered.items),
             reviewed: seen::is_reviewed(&said, &filter),
             running: heard.is_running(&gathered, extra, &filter),
             satisfied,

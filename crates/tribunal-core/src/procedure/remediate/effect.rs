@@ -156,8 +156,6 @@ pub struct Seen {
     pub pull: PullFacts,
     pub baseline: Baseline,
     pub items: Vec<SeenItem>,
-    /// Items of different reviewers about the same thing; the first of each leads.
-    pub groups: Vec<Vec<ItemId>>,
     /// A reviewer in scope says that it is still at work.
     pub running: bool,
     /// A reviewer in scope says that it cannot work.

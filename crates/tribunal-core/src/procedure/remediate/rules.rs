@@ -174,7 +174,6 @@ fn scene(items: &[Item]) -> Seen {
             .iter()
             .map(|item| SeenItem { item: item.clone(), in_scope: true, right: granted(), suspicion: None })
             .collect(),
-        groups: Vec::new(),
         running: false,
         quota: None,
         reviewed: false,
@@ -750,7 +749,8 @@ fn what_nobody_assessed_is_asked() {
 #[test]
 fn followers_share_the_answer() {
     let (a, b) = (item("a"), item("b"));
-    let scene = Seen { groups: vec![vec![a.id.clone(), b.id.clone()]], ..scene(&[a.clone(), b]) };
+    let b = Item { path: a.path.clone(), voice: Voice::Known("coderabbit".into()), ..b };
+    let scene = scene(&[a.clone(), b]);
     let answering = Loop::of(LoopKind::Watch, |_| {}).told(Input::Prepared(Ok(fit()))).told(seen(scene)).repairs(&a);
     let Phase::Answering(pass) = &answering.state.phase else { panic!("{:?}", answering.state.phase) };
     assert_eq!(pass.leaders().count(), 1);
