@@ -3,6 +3,7 @@
 //! One vocabulary for five forges. What a forge cannot do is a [`capability::Capability`], never a guess.
 
 pub mod capability;
+pub mod chronological;
 pub mod command;
 pub mod desk;
 pub mod facts;

@@ -4,6 +4,7 @@
 use crate::feedback::gather::{Part, Said};
 use crate::feedback::item::Voice;
 use crate::feedback::reviewer::voice;
+use crate::pull::chronological::Chronological;
 use crate::pull::facts::Account;
 use crate::pull::talk::{Review, ReviewState, Thread};
 use serde::{Deserialize, Serialize};
@@ -55,16 +56,11 @@ pub fn deciders<'a>(said: &Said<'a>) -> Vec<&'a Account> {
 
 /// The last judgement of each person.
 fn last_words<'a>(said: &Said<'a>) -> BTreeMap<&'a str, &'a Review> {
-    let mut last: BTreeMap<&str, &Review> = BTreeMap::new();
-    for review in said.reviews.iter().filter(|review| is_persons(said, &review.author, &review.body)) {
-        match review.state {
-            ReviewState::Approved | ReviewState::ChangesRequested | ReviewState::Dismissed => {
-                last.insert(&review.author.id, review);
-            }
-            ReviewState::Pending | ReviewState::Commented => {}
-        }
-    }
-    last
+    let judges = |review: &Review| match review.state {
+        ReviewState::Approved | ReviewState::ChangesRequested | ReviewState::Dismissed => true,
+        ReviewState::Pending | ReviewState::Commented => false,
+    };
+    Chronological::of(said.reviews).last_of_each(|review| judges(review) && is_persons(said, &review.author, &review.body))
 }
 
 fn approves_head(said: &Said<'_>, review: &Review) -> bool {

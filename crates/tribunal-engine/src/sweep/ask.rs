@@ -13,6 +13,7 @@ use tribunal_core::procedure::sweep::{Request, Ticket};
 use tribunal_core::publish::marker::{self, Mark, seal};
 use tribunal_core::publish::outgoing::Outgoing;
 use tribunal_core::publish::visible::visible_line;
+use tribunal_core::pull::chronological::Chronological;
 use tribunal_core::pull::command::{Command, commands_of};
 use tribunal_core::pull::facts::Permission;
 use tribunal_core::pull::fault::ForgeFault;
@@ -95,7 +96,7 @@ impl Sweeps {
         let forge = &self.on.forge;
         let (comments, me, pull) = tokio::try_join!(forge.comments(number), forge.identity(), forge.pull(number)).ok()?;
         let eligible = |comment: &&Comment| may_answer(&comment.author, &me, &pull.author, &request.loops.bots);
-        for comment in comments.iter().filter(eligible) {
+        for comment in Chronological::of(&comments).iter().filter(eligible) {
             let Some((words, said)) = answers(comment, id, gate) else { continue };
             let at = millis_of(&comment.updated_at).unwrap_or_else(now);
             let right = self.on.permission_now(&comment.author).await.ok()?;
