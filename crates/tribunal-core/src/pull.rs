@@ -9,5 +9,6 @@ pub mod desk;
 pub mod facts;
 pub mod fault;
 pub mod place;
+pub mod pushable;
 pub mod talk;
 pub mod told;

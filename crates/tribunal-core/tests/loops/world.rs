@@ -351,7 +351,6 @@ impl World {
                 head: talk.pull.head.sha.clone(),
                 branch: talk.pull.head.branch.clone(),
                 base: talk.pull.base.branch.clone(),
-                is_fork: false,
             },
             baseline,
             running,

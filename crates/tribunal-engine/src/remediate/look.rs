@@ -20,6 +20,7 @@ use tribunal_core::pull::capability::Capability;
 use tribunal_core::pull::facts::{Account, Check, Pull, PullState};
 use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::pull::place::{ForgeKind, Place};
+use tribunal_core::pull::pushable::NotPushable;
 use tribunal_core::pull::talk::{Comment, Reaction, ReactionTarget, Review, Thread};
 use tribunal_core::remedy::signals::young_files;
 use tribunal_forge::git::change::ChangeBase;
@@ -111,7 +112,8 @@ impl Remedies {
             Err(fault) => return Ok(Input::Prepared(Err(fault.to_string()))),
         };
         let unfit = self.unsafe_state(state, &pull).await?;
-        Ok(Input::Prepared(Ok(Box::new(Preflight { pull: facts(&pull), trunk, unfit }))))
+        let not_pushable = NotPushable::of(pull.is_fork, &self.on.head_makers(&pull).await?);
+        Ok(Input::Prepared(Ok(Box::new(Preflight { pull: facts(&pull), trunk, unfit, not_pushable }))))
     }
 
     /// WL-18, where our pushes would touch somebody's files.
@@ -224,6 +226,5 @@ fn facts(pull: &Pull) -> PullFacts {
         head: pull.head.sha.clone(),
         branch: pull.head.branch.clone(),
         base: pull.base.branch.clone(),
-        is_fork: pull.is_fork,
     }
 }

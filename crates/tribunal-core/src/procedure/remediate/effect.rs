@@ -145,9 +145,6 @@ pub struct PullFacts {
     pub head: Sha,
     pub branch: String,
     pub base: String,
-    /// It comes from another repository.
-    #[serde(default)]
-    pub is_fork: bool,
 }
 
 /// The conversation at one moment.

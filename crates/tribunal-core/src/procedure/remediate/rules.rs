@@ -167,7 +167,6 @@ fn scene(items: &[Item]) -> Seen {
             head: HEAD.into(),
             branch: "cart".into(),
             base: "main".into(),
-            is_fork: false,
         },
         baseline: baseline(HEAD, items),
         items: items
@@ -183,7 +182,7 @@ fn scene(items: &[Item]) -> Seen {
 }
 
 fn fit() -> Box<Preflight> {
-    Box::new(Preflight { pull: scene(&[]).pull, trunk: "main".into(), unfit: None })
+    Box::new(Preflight { pull: scene(&[]).pull, trunk: "main".into(), unfit: None, not_pushable: None })
 }
 
 fn saw(items: &[Item]) -> Input {

@@ -123,7 +123,7 @@ fn thread(id: &str) -> Item {
 }
 
 fn fit() -> Box<Preflight> {
-    Box::new(Preflight { pull: seen(&[]).pull, trunk: "main".into(), unfit: None })
+    Box::new(Preflight { pull: seen(&[]).pull, trunk: "main".into(), unfit: None, not_pushable: None })
 }
 
 fn seen(items: &[Item]) -> Seen {
@@ -139,7 +139,6 @@ fn seen(items: &[Item]) -> Seen {
             head: HEAD.into(),
             branch: "cart".into(),
             base: "main".into(),
-            is_fork: false,
         },
         baseline: Baseline { words, ..baseline },
         items: items
