@@ -283,7 +283,7 @@ mod tests {
     /// CF-27: who fixed is read from the commits themselves.
     #[test]
     fn commits_name_their_makers() {
-        let past = |message: &str| Past { sha: "1".into(), parent: None, message: message.into() };
+        let past = |message: &str| Past { sha: "1".into(), parent: None, is_merge: false, message: message.into() };
         let makers = Makers::of(&[
             past("By hand"),
             past("Fix\n\nTribunal-Item: thread:1\nTribunal-Run: r1\nTribunal-Fixer: claude\n"),

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use tribunal_core::feedback::right::Permissions;
 use tribunal_core::ids::{AgentName, RepoPath, RunId, Sha};
 use tribunal_core::merge::facts::{Facts, Gates, Makers, Marker};
+use tribunal_core::merge::hold::{Hold, of_commits};
 use tribunal_core::merge::people::{Voices, deciders};
 use tribunal_core::policy::config::ReadLimits;
 use tribunal_core::procedure::remediate;
@@ -42,6 +43,8 @@ struct Brought {
     files: BTreeSet<RepoPath>,
     markers: Vec<Marker>,
     makers: Makers,
+    /// What our own commits in it hold back.
+    answered: Option<Hold>,
     conflict: bool,
 }
 
@@ -83,6 +86,9 @@ impl Merging {
             (Mergeable::Unknown, Told::Is(_)) => Mergeable::Yes,
             (said, _) => said,
         };
+        let answered = brought.as_ref().known().and_then(|brought| brought.answered.clone());
+        let mut holds = self.recorded(pull.number, &pull.head.sha, &heard.comments, &heard.me).await?;
+        holds.extend(answered);
         let facts = Facts {
             number: pull.number,
             title: pull.title.clone(),
@@ -107,7 +113,7 @@ impl Merging {
             dependencies: Told::Is(dependencies),
             gates: Told::Is(Gates::default()),
             guarded: Told::Is(capabilities?.can(Capability::GuardedMerge)),
-            holds: Told::Is(self.recorded(pull.number, &pull.head.sha, &heard.comments, &heard.me)),
+            holds: Told::Is(holds),
         };
         let body = heard.pull.body.clone();
         Ok(Look {
@@ -185,11 +191,13 @@ fn read(repository: &Repository, base: Sha, head: Sha) -> Result<Brought, GitErr
     let parted = repository.merge_base(&base, &head, "base", "head")?;
     repository.bring_changed(&parted, &head)?;
     let change = repository.read_change(ChangeBase::commit(&parted), &head, ReadLimits::default())?.change;
+    let history = repository.history(&parted, &head)?;
     let files = change.files.iter().flat_map(|file| [Some(&file.path), file.old_path.as_ref()]).flatten().cloned().collect();
     Ok(Brought {
         files,
         markers: Marker::all_in(&change),
-        makers: Makers::of(&repository.history(&parted, &head)?),
+        makers: Makers::of(&history),
+        answered: of_commits(&head, &history),
         conflict: merged_tree(repository, &base, &head)?.is_none(),
         base,
         head,

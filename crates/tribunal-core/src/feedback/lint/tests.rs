@@ -31,7 +31,7 @@ fn file(results: Vec<LintResult>) -> LintFile {
 }
 
 fn past(sha: &str, parent: &str, message: &str) -> Past {
-    Past { sha: sha.into(), parent: Some(parent.into()), message: message.into() }
+    Past { sha: sha.into(), parent: Some(parent.into()), is_merge: false, message: message.into() }
 }
 
 /// A commit of ours for an item, made when these files were known.

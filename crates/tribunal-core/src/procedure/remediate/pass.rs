@@ -96,6 +96,12 @@ impl Pass {
         self.assessments.iter().find(|assessment| &assessment.item == id)
     }
 
+    /// Did a person say it, or something that goes with it?
+    pub fn answers_person(&self, leader: &ItemId) -> bool {
+        let goes_with = |item: &&Fixable| item.id == *leader || self.same_as.get(&item.id) == Some(leader);
+        self.items.iter().filter(goes_with).any(|item| item.voice.is_person())
+    }
+
     /// Those that are asked about: a follower shares its leader's fate.
     pub fn leaders(&self) -> impl Iterator<Item = &Fixable> {
         self.items.iter().filter(|item| !self.same_as.contains_key(&item.id))
