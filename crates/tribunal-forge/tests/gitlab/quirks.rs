@@ -253,6 +253,18 @@ async fn an_approval_is_bound_to_its_head() {
     assert!(matches!(stranger, ForgeFault::Forbidden { .. }), "{stranger}");
 }
 
+/// An approval without its words carries no seal, and reads like one that a person gave.
+#[tokio::test]
+async fn an_approval_never_stands_without_its_words() {
+    let it = request().await;
+    let bot = it.stage.client(Who::Bot);
+    arm(&it.stage, Quirk::LostPublish, Times::Once);
+    let approval = NewReview { event: ReviewEvent::Approve, ..it.review(vec![comment("a.txt", 2, None)]) };
+    assert!(bot.submit(it.number, &approval).await.is_err_and(|fault| fault.is_uncertain()));
+    let seen = it.stage.client(Who::Maintainer).reviews(it.number).await.unwrap();
+    assert!(seen.iter().all(|review| review.state != ReviewState::Approved), "{seen:?}");
+}
+
 /// 18: reads follow a rename; a write says where the project is now and has done nothing.
 #[tokio::test]
 async fn a_renamed_project_is_followed_by_reads_alone() {
