@@ -11,6 +11,7 @@ use tribunal_core::publish::outgoing::Outgoing;
 use tribunal_core::pull::capability::Capabilities;
 use tribunal_core::pull::facts::{Account, BaseRules, Check, Issue, MergeOrder, Permission, Pull, PullFilter};
 use tribunal_core::pull::place::Project;
+use tribunal_core::pull::pushable::Pushable;
 use tribunal_core::pull::talk::{
     Comment, Emoji, NewCheckRun, NewIssue, NewPull, NewReview, NewStatus, Reaction, ReactionTarget, Review, Submitted, Thread,
 };
@@ -171,8 +172,8 @@ impl<F: Forge> Merge for Bounded<F> {
         within(&self.limits, self.forge.merge(number, order)).await
     }
 
-    async fn update_branch(&self, number: u64, head: &Sha) -> Answered<()> {
-        within(&self.limits, self.forge.update_branch(number, head)).await
+    async fn update_branch(&self, branch: &Pushable) -> Answered<()> {
+        within(&self.limits, self.forge.update_branch(branch)).await
     }
 
     async fn base_rules(&self, branch: &str) -> Answered<BaseRules> {

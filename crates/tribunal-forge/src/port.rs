@@ -14,6 +14,7 @@ use tribunal_core::pull::capability::Capabilities;
 use tribunal_core::pull::facts::{Account, BaseRules, Check, Issue, MergeOrder, Permission, Pull, PullFilter};
 use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::pull::place::Project;
+use tribunal_core::pull::pushable::Pushable;
 use tribunal_core::pull::talk::{
     Comment, Emoji, NewCheckRun, NewIssue, NewPull, NewReview, NewStatus, Reaction, ReactionTarget, Review, Submitted, Thread,
 };
@@ -112,7 +113,8 @@ pub trait Merge: Send + Sync {
     async fn open(&self, pull: &NewPull) -> Answered<Pull>;
     /// Refused when the head is not the one that the order names.
     async fn merge(&self, number: u64, order: &MergeOrder) -> Answered<()>;
-    async fn update_branch(&self, number: u64, head: &Sha) -> Answered<()>;
+    /// Brings the base into the branch.
+    async fn update_branch(&self, branch: &Pushable) -> Answered<()>;
     /// What the forge asks of a merge into a branch. What this token may not see is unknown, and never "nothing".
     async fn base_rules(&self, branch: &str) -> Answered<BaseRules>;
     async fn close(&self, number: u64) -> Answered<()>;

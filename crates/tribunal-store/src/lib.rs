@@ -47,12 +47,12 @@ impl StoreError {
 }
 
 /// Layout of the tables. Raised with every change; each step is a migration below.
-const LAYOUT: i64 = 6;
+const LAYOUT: i64 = 7;
 
 /// Ledgers of an earlier layout have no seal, so nobody can tell who wrote them. They are set aside and not taken along.
 const FIRST_SEALED: i64 = 6;
 
-const MIGRATIONS: [&str; 6] = [
+const MIGRATIONS: [&str; 7] = [
     r"
 CREATE TABLE run (
     id TEXT PRIMARY KEY, case_id TEXT NOT NULL, procedure TEXT NOT NULL, created_at INTEGER NOT NULL,
@@ -100,6 +100,11 @@ CREATE TABLE gate (
 CREATE INDEX gate_by_time ON gate (asked_at);
 ",
     seal::TABLES,
+    r"
+CREATE TABLE hold (
+    case_id TEXT NOT NULL, head TEXT NOT NULL, source TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (case_id, head, source)
+) STRICT;
+",
 ];
 
 pub struct Ledger {
@@ -169,6 +174,7 @@ mod calls;
 mod desks;
 pub mod folder;
 mod gates;
+mod holds;
 mod seal;
 
 pub use calls::{CallRow, SpendBy, Spending, Totals};

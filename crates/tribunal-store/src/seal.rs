@@ -93,10 +93,11 @@ pub(crate) enum Table {
     Desk,
     Status,
     Gate,
+    Hold,
 }
 
 impl Table {
-    pub const ALL: [Table; 13] = [
+    pub const ALL: [Table; 14] = [
         Table::Run,
         Table::Input,
         Table::Effect,
@@ -110,6 +111,7 @@ impl Table {
         Table::Desk,
         Table::Status,
         Table::Gate,
+        Table::Hold,
     ];
 
     fn name(self) -> &'static str {
@@ -127,6 +129,7 @@ impl Table {
             Table::Desk => "desk",
             Table::Status => "status",
             Table::Gate => "gate",
+            Table::Hold => "hold",
         }
     }
 
@@ -150,6 +153,7 @@ impl Table {
             Table::Dismissal => &["case_id", "finding"],
             Table::Desk => &["number"],
             Table::Status => &["sha", "name"],
+            Table::Hold => &["case_id", "head", "source"],
         }
     }
 
@@ -170,6 +174,7 @@ impl Table {
             Table::Desk => &["number", "kind", "version", "claim", "body"],
             Table::Status => &["sha", "name", "body"],
             Table::Gate => &["id", "run", "case_id", "asked_at", "until", "question", "answer"],
+            Table::Hold => &["case_id", "head", "source", "body"],
         }
     }
 
@@ -292,7 +297,12 @@ pub(crate) async fn is_ours(connection: &mut SqliteConnection, key: &SealKey, kn
         rows: row.get("rows"),
         sums: ["s0", "s1", "s2", "s3", "s4", "s5"].map(|name| row.get::<i64, _>(name)),
     };
-    let counts = Table::ALL.map(|table| format!("(SELECT count(*) FROM {})", table.rows())).join(" + ");
+    // An older layout lacks the newer tables. Which tables there are is sealed, too.
+    let there: Vec<String> =
+        sqlx::query_scalar("SELECT name FROM sqlite_schema WHERE type = 'table'").fetch_all(&mut *connection).await?;
+    let counts = Table::ALL.into_iter().filter(|table| there.iter().any(|name| name == table.rows()));
+    let counts: Vec<String> = counts.map(|table| format!("(SELECT count(*) FROM {})", table.rows())).collect();
+    let counts = counts.join(" + ");
     let rows: i64 = sqlx::query_scalar(AssertSqlSafe(format!("SELECT {counts}"))).fetch_one(connection).await?;
     Ok(found == whole && rows == whole.rows && whole.writes >= known)
 }

@@ -129,11 +129,13 @@ async fn full(path: &Path, key: SealKey) -> Ledger {
         answer: None,
     };
     ledger.put_gate(&gate).await.unwrap();
+    ledger.put_hold("c", "1", "t1", "{}").await.unwrap();
     ledger
 }
 
 /// Everything that anybody asks a ledger.
 async fn read_all(ledger: &Ledger) -> Result<(), StoreError> {
+    ledger.holds("c").await?;
     ledger.run("r1").await?;
     ledger.run("r2").await?;
     ledger.unsettled("review", None).await?;

@@ -89,6 +89,7 @@ mod forges {
                 marks_in_a_description,
                 strangers_cause_nothing,
                 a_strangers_suggestion_is_not_pushed,
+                a_former_members_branch_is_not_pushed_to,
                 a_deleted_word_lifts_no_hold,
                 a_strangers_change_needs_a_person,
                 a_fork_stays_its_owners,

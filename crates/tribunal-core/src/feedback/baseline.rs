@@ -9,6 +9,7 @@ use super::item::{Item, Voice};
 use super::reviewer::{Approval, Filter, named, voice};
 use crate::findings::key::sha256_hex;
 use crate::ids::Sha;
+use crate::pull::chronological::Chronological;
 use crate::pull::facts::PullState;
 use crate::pull::talk::{Review, ReviewState, Thread};
 use serde::{Deserialize, Serialize};
@@ -135,10 +136,7 @@ fn thread_words(said: &Said<'_>, thread: &Thread) -> Option<String> {
 
 /// Whose last review approves the commit that is there now (WL-79): a later comment takes it back, and so does a push.
 fn approvals(said: &Said<'_>, by_reaction: &BTreeSet<String>, filter: &Filter) -> BTreeMap<String, Option<Sha>> {
-    let mut latest: BTreeMap<&str, &Review> = BTreeMap::new();
-    for review in said.reviews.iter().filter(|review| review.state != ReviewState::Pending) {
-        latest.insert(&review.author.id, review);
-    }
+    let latest = Chronological::of(said.reviews).last_of_each(|review| review.state != ReviewState::Pending);
     let head = &said.pull.head.sha;
     let by_review = latest.into_values().filter_map(|review| {
         let voice = voice(&review.author, said.me, said.extra);

@@ -2,7 +2,11 @@
 //!
 //! Two remarks of one reviewer are two remarks. Nothing is ever joined across files, and a chain of small likenesses joins nothing:
 //! each member is held against the one that leads.
+//!
+//! Only what may be acted on is grouped. A remark of somebody without the right to write would otherwise lead a group, or tie remarks
+//! together that have nothing else in common, so that one of them is answered and closed with the other.
 
+use super::fixable::Fixable;
 use super::item::{Item, ItemId, Voice};
 use super::words::gist;
 use crate::findings::scale::Priority;
@@ -14,8 +18,8 @@ const NEAR: u32 = 3;
 const ALIKE: usize = 50;
 
 /// Groups of two and more; the first member leads. Items come oldest first.
-pub fn groups(items: &[Item]) -> Vec<Vec<ItemId>> {
-    let mut ordered: Vec<(usize, &Item)> = items.iter().enumerate().collect();
+pub fn groups(items: &[Fixable]) -> Vec<Vec<ItemId>> {
+    let mut ordered: Vec<(usize, &Item)> = items.iter().map(Fixable::item).enumerate().collect();
     ordered.sort_by_key(|(age, item)| (item.voice != Voice::Panel, item.priority.unwrap_or(Priority::Q), *age));
     let mut groups: Vec<Vec<&Item>> = Vec::new();
     for (_, item) in ordered {
@@ -157,7 +161,7 @@ fn stem(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::samples::{bot, codex, item, person, rabbit};
+    use super::super::samples::{bot, codex, fixable, item, person, rabbit};
     use super::*;
 
     fn known(name: &str) -> Voice {
@@ -165,7 +169,8 @@ mod tests {
     }
 
     fn ids(items: &[Item]) -> Vec<Vec<String>> {
-        groups(items).into_iter().map(|group| group.into_iter().map(|id| id.0).collect()).collect()
+        let items: Vec<Fixable> = items.iter().map(fixable).collect();
+        groups(&items).into_iter().map(|group| group.into_iter().map(|id| id.0).collect()).collect()
     }
 
     /// PR-113: the same thing about the same place, by different reviewers, is one.

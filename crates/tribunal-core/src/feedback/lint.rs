@@ -50,6 +50,8 @@ pub struct LintResult {
 pub struct Past {
     pub sha: Sha,
     pub parent: Option<Sha>,
+    /// It has more than one parent.
+    pub is_merge: bool,
     pub message: String,
 }
 

@@ -12,6 +12,7 @@ use crate::findings::scale::Priority;
 use crate::ids::{AgentName, FindingId, RepoPath, RunId, Sha};
 use crate::plan::links::Reference;
 use crate::pull::facts::{BaseRules, Check, Mergeable, Pull, PullState, Tip};
+use crate::pull::pushable::NotPushable;
 use crate::pull::told::Told;
 use crate::remedy::patch::{FIXER, RUN};
 use crate::report::document::Document;
@@ -78,6 +79,17 @@ pub enum Part {
     Pusher,
     /// The head is a branch of this account's repository.
     ForkOwner,
+}
+
+impl Part {
+    /// After `who`.
+    pub fn deed(self) -> &'static str {
+        match self {
+            Part::Author => "wrote it",
+            Part::Pusher => "pushed to it",
+            Part::ForkOwner => "owns the fork that it comes from",
+        }
+    }
 }
 
 impl HeadMaker {
@@ -242,6 +254,11 @@ pub struct Consent {
 }
 
 impl Facts {
+    /// Why nothing may be pushed to this head, if there is a reason.
+    pub fn not_pushable(&self) -> Option<NotPushable> {
+        NotPushable::of(self.is_fork, &self.made_by)
+    }
+
     /// The review, if it is of exactly this head (design rule 1).
     pub fn review_of_head(&self) -> Option<&Reviewed> {
         match &self.review {
@@ -266,7 +283,7 @@ mod tests {
     /// CF-27: who fixed is read from the commits themselves.
     #[test]
     fn commits_name_their_makers() {
-        let past = |message: &str| Past { sha: "1".into(), parent: None, message: message.into() };
+        let past = |message: &str| Past { sha: "1".into(), parent: None, is_merge: false, message: message.into() };
         let makers = Makers::of(&[
             past("By hand"),
             past("Fix\n\nTribunal-Item: thread:1\nTribunal-Run: r1\nTribunal-Fixer: claude\n"),

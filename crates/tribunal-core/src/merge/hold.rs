@@ -4,12 +4,17 @@
 //! it through. So a merge that is held because of feedback is recorded under our seal, with the head and the reason. The record is
 //! lifted by what somebody decides, never by what disappears: a thread that is still there and closed, a review that is still there
 //! and taken back, an approval or a word of consent for this head, or another head, which is reviewed anew.
+//!
+//! The record is a comment of ours, and whoever may write to the repository can delete that as well. So it does not rest on the comment
+//! alone: the ledger keeps the same record, and that we pushed what a person asked for stands in our own commits.
 
 use super::facts::Facts;
 use super::words::named;
+use crate::feedback::lint::Past;
 use crate::ids::Sha;
 use crate::publish::visible::visible_line;
 use crate::pull::told::Told;
+use crate::remedy::patch::{ASKED_BY_PERSON, RUN};
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -84,6 +89,16 @@ pub fn after_answers(head: &Sha, people: impl IntoIterator<Item = String>) -> Ho
     Hold { head: head.clone(), source: Source::Answered, reason }
 }
 
+/// What the commits of a head say, newest first: that its tip is ours, and answers what a person said. Bringing the base in decides
+/// nothing; a commit of somebody else on top is another head.
+pub fn of_commits(head: &Sha, history: &[Past]) -> Option<Hold> {
+    let has = |past: &Past, line: &str| past.message.lines().any(|own| own.starts_with(line));
+    let ours = history.iter().filter(|past| !past.is_merge).take_while(|past| has(past, RUN));
+    let mut asked = ours.filter(|past| has(past, ASKED_BY_PERSON.trim_end()));
+    let reason = "a person's comment was answered by our own commit, and nobody has looked again".to_owned();
+    asked.next().map(|_| Hold { head: head.clone(), source: Source::Answered, reason })
+}
+
 /// The record, with more in it. What is about another head is over.
 pub fn joined(recorded: Vec<Hold>, more: Vec<Hold>, head: &Sha) -> Vec<Hold> {
     let mut all: Vec<Hold> = recorded.into_iter().filter(|hold| hold.head == *head).collect();
@@ -112,6 +127,7 @@ mod tests {
     use super::super::people::{OpenThread, Voices};
     use super::super::samples::ready;
     use super::*;
+    use crate::feedback::item::ItemId;
 
     fn talked() -> Facts {
         let thread = OpenThread {
@@ -151,6 +167,24 @@ mod tests {
         let unread = Facts { people: Told::Unknown("HTTP 502".into()), ..ready() };
         assert!(holds.iter().all(|hold| hold.stands(&unread)));
         assert!(after_answers(&gone.head, ["ann".to_owned()]).stands(&gone));
+    }
+
+    /// What was pushed for a person is held by its own commits, whatever became of our comment; a push by somebody else is another head.
+    #[test]
+    fn our_own_commits_hold_what_they_made() {
+        use crate::remedy::patch::{By, message};
+        let fixer = "claude".into();
+        let ours = |answers_person| {
+            let message = message("Mend it", [&ItemId("thread:1".into())], &"r1".into(), &By { fixer: &fixer, answers_person });
+            Past { sha: "1".into(), parent: None, is_merge: false, message }
+        };
+        let theirs = Past { message: "By hand\n".into(), ..ours(false) };
+        let base = Past { message: "Merge branch 'main' into cart\n".into(), is_merge: true, ..ours(false) };
+        let head: Sha = ready().head;
+        let holds = |history: &[Past]| of_commits(&head, history).is_some_and(|hold| hold.stands(&ready()));
+        assert!(holds(&[ours(true), theirs.clone()]));
+        assert!(holds(&[base.clone(), ours(false), ours(true)]), "the base and a bot's item change nothing");
+        assert!(!holds(&[ours(false), theirs.clone()]) && !holds(&[theirs, ours(true)]) && !holds(&[base]) && !holds(&[]));
     }
 
     #[test]

@@ -4,6 +4,7 @@
 use crate::feedback::gather::{Part, Said};
 use crate::feedback::item::Voice;
 use crate::feedback::reviewer::voice;
+use crate::pull::chronological::Chronological;
 use crate::pull::facts::Account;
 use crate::pull::talk::{Review, ReviewState, Thread};
 use serde::{Deserialize, Serialize};
@@ -55,22 +56,24 @@ pub fn deciders<'a>(said: &Said<'a>) -> Vec<&'a Account> {
 
 /// The last judgement of each person.
 fn last_words<'a>(said: &Said<'a>) -> BTreeMap<&'a str, &'a Review> {
-    let mut last: BTreeMap<&str, &Review> = BTreeMap::new();
-    for review in said.reviews.iter().filter(|review| is_persons(said, &review.author, &review.body)) {
-        match review.state {
-            ReviewState::Approved | ReviewState::ChangesRequested | ReviewState::Dismissed => {
-                last.insert(&review.author.id, review);
-            }
-            ReviewState::Pending | ReviewState::Commented => {}
-        }
-    }
-    last
+    let judges = |review: &Review| match review.state {
+        ReviewState::Approved | ReviewState::ChangesRequested | ReviewState::Dismissed => true,
+        ReviewState::Pending | ReviewState::Commented => false,
+    };
+    Chronological::of(said.reviews).last_of_each(|review| judges(review) && is_persons(said, &review.author, &review.body))
 }
 
-/// Nobody approves what he wrote himself, where a forge lets him.
 fn approves_head(said: &Said<'_>, review: &Review) -> bool {
-    let of_head = review.commit.as_ref() == Some(&said.pull.head.sha);
-    review.state == ReviewState::Approved && of_head && !review.author.is(&said.pull.author)
+    review.state == ReviewState::Approved
+        && review.commit.as_ref() == Some(&said.pull.head.sha)
+        && can_approve(said, &review.author)
+}
+
+/// Nobody approves their own change. Nor is an approval of the account whose token we use a person's: whatever runs with the token can
+/// give one, and what was cut off may have left ours there without its seal. Its other words may be a person's, because they merge
+/// nothing.
+fn can_approve(said: &Said<'_>, account: &Account) -> bool {
+    !account.is(&said.pull.author) && !account.is(said.me)
 }
 
 impl Voices {
@@ -95,7 +98,7 @@ impl Voices {
                 (ReviewState::Approved, true, Some(true)) => voices.approved.insert(login),
                 (ReviewState::Approved, true, None) => voices.unsure.insert(login),
                 (ReviewState::Approved, true, Some(false)) => false,
-                (ReviewState::Approved, false, _) if review.author.is(&said.pull.author) => false,
+                (ReviewState::Approved, false, _) if !can_approve(said, &review.author) => false,
                 (ReviewState::Approved, false, _) => voices.approved_before.insert(login),
                 (ReviewState::Dismissed | ReviewState::Pending | ReviewState::Commented, _, _) => false,
             };
@@ -104,8 +107,8 @@ impl Voices {
     }
 }
 
-/// Not known to be a machine's, and not posted by us. A word of our own account without our mark is a person's, who uses it too (CF-33), unless
-/// the forge calls the account a bot.
+/// Not known to be a machine's, and not posted by us. A word of our own account without our mark is a person's, who uses it too
+/// (CF-33), unless the forge calls the account a bot; what such a word cannot do is approve.
 fn is_persons(said: &Said<'_>, author: &Account, body: &str) -> bool {
     let person = voice(author, said.me, said.extra) == Voice::Person && !author.kind.is_machine();
     person && !said.is_ours(author, body)
@@ -146,7 +149,7 @@ fn state_of(said: &Said<'_>, thread: &Thread) -> Option<ThreadState> {
 mod tests {
     use super::*;
     use crate::feedback::right::Permissions;
-    use crate::feedback::samples::{Stage, bot, codex, person, reply};
+    use crate::feedback::samples::{HEAD, Stage, bot, codex, person, reply};
     use crate::publish::marker::{Disposition, Mark};
     use crate::pull::facts::{AccountKind, Permission};
     use crate::pull::told::Told;
@@ -203,20 +206,27 @@ mod tests {
         assert_eq!((logins(&voices.unsure), logins(&voices.asking)), (vec!["ann"], vec!["bob"]));
     }
 
-    /// CF-33: our account with our mark is us; without it, a person who uses the account, unless it is a bot.
+    /// CF-33: a wish for changes by hand is a person's also under our account; an approval never is, with a seal or without one, at
+    /// whatever head, and whatever kind of account the forge says that it is.
     #[test]
     fn our_own_approval_is_nobodys() {
-        let mut stage = Stage::new();
-        let (head, run) = (stage.pull.head.sha.clone(), "run".into());
-        let body = stage.marked("LGTM", &Mark::Review { head, run, findings: Vec::new(), summary: None });
-        let me = stage.me.clone();
-        stage = stage.review(&me, ReviewState::Approved, &body);
-        assert!(voices(&stage).approved.is_empty());
-        stage = stage.review(&me, ReviewState::Approved, "by hand");
-        assert_eq!(logins(&voices(&stage).approved), ["tribunal"]);
-        stage.me = bot("tribunal");
-        stage.reviews.iter_mut().for_each(|review| review.author = bot("tribunal"));
-        assert!(voices(&stage).approved.is_empty());
+        for me in [person("tribunal"), bot("tribunal")] {
+            let blank = Stage::new();
+            let (head, run) = (blank.pull.head.sha.clone(), "run".into());
+            let sealed = blank.marked("LGTM", &Mark::Review { head, run, findings: Vec::new(), summary: None });
+            for body in [sealed.as_str(), "by hand", ""] {
+                for commit in [Some(HEAD.into()), Some("3333333333333333333333333333333333333333".into()), None] {
+                    let mut stage = Stage { me: me.clone(), ..Stage::new() }.review(&me, ReviewState::Approved, body);
+                    stage.reviews[0].commit = commit;
+                    let voices = voices(&stage);
+                    let counted = [&voices.approved, &voices.unsure, &voices.approved_before];
+                    assert!(counted.into_iter().all(BTreeSet::is_empty), "{body:?}: {voices:?}");
+                    assert!(deciders(&stage.said()).is_empty());
+                }
+            }
+        }
+        let asking = Stage::new().review(&person("tribunal"), ReviewState::ChangesRequested, "by hand");
+        assert_eq!(logins(&voices(&asking).asking), ["tribunal"]);
     }
 
     /// A wish for changes stands over later heads and later comments, until it is taken back.

@@ -9,6 +9,7 @@ pub mod post;
 use super::marker::{Mark, MarkerKey, Seal, read};
 use crate::combine::verdict::Verdict;
 use crate::ids::{RunId, Sha};
+use crate::pull::chronological::Chronological;
 use crate::pull::facts::Account;
 use crate::pull::talk::{Review, ReviewEvent, ReviewState};
 use schemars::JsonSchema;
@@ -65,7 +66,7 @@ pub struct Standing {
 }
 
 /// Our verdicts, oldest first. What waits in a draft was said to nobody.
-pub fn standing(reviews: &[Review], me: &Account, case_id: &str, key: &MarkerKey) -> Vec<Standing> {
+pub fn standing(reviews: &Chronological<'_, Review>, me: &Account, case_id: &str, key: &MarkerKey) -> Vec<Standing> {
     let ours = reviews.iter().filter(|review| review.author.is(me) && review.state != ReviewState::Pending);
     let verdict = |review: &Review| {
         let found = read(&review.body, case_id, key)?;

@@ -17,6 +17,7 @@ mod tests;
 use super::answer::checked_home;
 use crate::diff::change::{Change, ChangedFile, FileContent};
 use crate::feedback::fixable::Fixable;
+use crate::feedback::item::ItemId;
 use crate::findings::admit::one_line;
 use crate::findings::plain::plain;
 use crate::ids::{AgentName, RepoPath, RunId};
@@ -174,11 +175,24 @@ pub fn subject(summary: &str, item: &Fixable) -> String {
     line.chars().take(MAX_SUBJECT).collect()
 }
 
-/// As a commit carries it: what was done, for which item, in which run, by which agent. Who fixed something does not approve it
-/// (CF-27), and the commit may be all that the one who asks has.
-pub fn message(subject: &str, item: &Fixable, run: &RunId, fixer: &AgentName) -> String {
-    format!("{subject}\n\nTribunal-Item: {}\n{RUN}{run}\n{FIXER}{fixer}\n", item.id)
+/// As a commit carries it: what was done, for which items, in which run, by which agent. Who fixed something does not approve it
+/// (CF-27), and the commit may be all that the one who asks has. That a person asked for it stands there too: nobody can delete that
+/// from the head, and it holds the merge back until somebody has looked.
+pub fn message<'a>(subject: &str, items: impl IntoIterator<Item = &'a ItemId>, run: &RunId, by: &By<'_>) -> String {
+    let items: String = items.into_iter().map(|item| format!("Tribunal-Item: {item}\n")).collect();
+    let asked = if by.answers_person { ASKED_BY_PERSON } else { "" };
+    format!("{subject}\n\n{items}{RUN}{run}\n{FIXER}{}\n{asked}", by.fixer)
 }
+
+/// Who made a commit, and for whom.
+#[derive(Debug, Clone, Copy)]
+pub struct By<'a> {
+    pub fixer: &'a AgentName,
+    pub answers_person: bool,
+}
+
+/// The line of a commit's message that says that it answers what a person said.
+pub const ASKED_BY_PERSON: &str = "Tribunal-Asked-By: person\n";
 
 /// The line of a commit's message that names the agent.
 pub const FIXER: &str = "Tribunal-Fixer: ";

@@ -4,6 +4,7 @@
 //! of the write, whatever the loop believes about it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use tribunal_core::calendar::rfc3339;
 use tribunal_core::feedback::gather::Said;
 use tribunal_core::feedback::right::Permissions;
 use tribunal_core::findings::anchor::Side;
@@ -172,7 +173,7 @@ impl Forge {
         let body = words_of(by, body);
         let id = self.id("c");
         let url = format!("https://h/{id}");
-        let at = format!("{at:020}");
+        let at = rfc3339(at);
         self.note_round(&body, by);
         self.talk.comments.push(Comment {
             id,
@@ -195,7 +196,7 @@ impl Forge {
             state,
             body: words_of(by, body.into()),
             commit: Some(self.head().clone()),
-            submitted_at: format!("{at:020}"),
+            submitted_at: rfc3339(at),
         });
     }
 

@@ -58,7 +58,12 @@ fn perform(world: &mut World, effect: &Effect, state: &State) -> Result<Input, F
         Effect::Prepare => {
             world.pass_time(500);
             reads(world)?;
-            Input::Prepared(Ok(Box::new(Preflight { pull: world.look().pull, trunk: "main".into(), unfit: None })))
+            Input::Prepared(Ok(Box::new(Preflight {
+                pull: world.look().pull,
+                trunk: "main".into(),
+                unfit: None,
+                not_pushable: None,
+            })))
         }
         Effect::Read { .. } => {
             world.pass_time(1_000);

@@ -6,7 +6,6 @@ use super::chance::Chance;
 use super::forge::{Forge, HERS, MALLORY, Talk, account};
 use std::collections::{BTreeMap, BTreeSet};
 use tribunal_core::feedback::baseline::Baseline;
-use tribunal_core::feedback::dedup::groups;
 use tribunal_core::feedback::gather::{Notice, gather};
 use tribunal_core::feedback::injection::{Suspicion, scan};
 use tribunal_core::feedback::item::ItemId;
@@ -352,10 +351,8 @@ impl World {
                 head: talk.pull.head.sha.clone(),
                 branch: talk.pull.head.branch.clone(),
                 base: talk.pull.base.branch.clone(),
-                is_fork: false,
             },
             baseline,
-            groups: groups(&gathered.items),
             running,
             quota: quota.map(|notice| format!("{} is out of quota", notice.by.login)),
             satisfied,

@@ -1,11 +1,13 @@
 //! A forge on paper: issues, pull requests and reviews with real marks, and a record of everything that we wrote.
 
 use std::collections::{BTreeMap, BTreeSet};
+use tribunal_core::calendar::rfc3339;
 use tribunal_core::combine::verdict::Verdict;
 use tribunal_core::feedback::right::Permissions;
 use tribunal_core::ids::Sha;
 use tribunal_core::procedure::settle::seen::{Eyes, IssueSeen, PullSeen};
 use tribunal_core::publish::marker::MarkerKey;
+use tribunal_core::pull::chronological::Chronological;
 use tribunal_core::pull::facts::{Account, AccountKind, Mergeable, Pull, PullState, Tip};
 use tribunal_core::pull::talk::{NewReview, Review, ReviewEvent, ReviewState};
 
@@ -125,7 +127,7 @@ impl Forge {
         self.ids += 1;
         let commit = self.pulls.get(&number).map(|pull| pull.head.sha.clone());
         let id = format!("r{}", self.ids);
-        let review = Review { id, author: by, state, body, commit, submitted_at: String::new(), url: String::new() };
+        let review = Review { id, author: by, state, body, commit, submitted_at: rfc3339(self.ids), url: String::new() };
         self.reviews.entry(number).or_default().push(review);
     }
 
@@ -150,7 +152,7 @@ impl Forge {
     fn read(&self, number: u64, reviews: &[Review]) -> Option<PullSeen> {
         let (case_id, bots) = (Forge::case_id(number), BTreeMap::new());
         let eyes = Eyes { me: &self.me, case_id: &case_id, key: &self.key, bots: &bots, permissions: &Permissions::default() };
-        Some(PullSeen::of(self.pulls.get(&number)?, reviews, &eyes))
+        Some(PullSeen::of(self.pulls.get(&number)?, &Chronological::of(reviews), &eyes))
     }
 
     /// Is what it shows at its head clean, by our own sealed word? A seal that was broken after that moment was whole then.

@@ -28,6 +28,8 @@ pub struct Pr {
     pub files: BTreeSet<RepoPath>,
     pub after: BTreeSet<u64>,
     pub is_fork: bool,
+    /// Its author may not write here, wherever its branch lies.
+    pub is_strangers: bool,
     pub checks: CheckState,
     /// How checks end when they are through.
     pub fate: CheckState,
@@ -59,6 +61,7 @@ impl Pr {
             files: [format!("src/{number}.rs").as_str().into()].into(),
             after: BTreeSet::new(),
             is_fork: false,
+            is_strangers: false,
             checks: CheckState::Success,
             fate: CheckState::Success,
             markers: false,
@@ -209,7 +212,7 @@ impl Forge {
             base: Sha("b".repeat(40)),
             base_branch: "main".into(),
             is_fork: pull.is_fork,
-            made_by: vec![HeadMaker { login: "dev".into(), part: Part::Author, may_write: Told::Is(true) }],
+            made_by: vec![HeadMaker { login: "dev".into(), part: Part::Author, may_write: Told::Is(!pull.is_strangers) }],
             is_ours: false,
             mergeable: if pull.conflicts { Mergeable::Conflict } else { Mergeable::Yes },
             labels: labels(pull),

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tribunal_core::combine::dismissal::{objection, weigh, words};
 use tribunal_core::feedback::right::Permissions;
 use tribunal_core::ids::Sha;
+use tribunal_core::merge::facts::{HeadMaker, Part};
 use tribunal_core::policy::identity::Bots;
 use tribunal_core::procedure::review::known::{Known, ShownReviews};
 use tribunal_core::procedure::review::pull::{PullRead, PullRun};
@@ -15,7 +16,7 @@ use tribunal_core::publish::reconcile::remembered;
 use tribunal_core::publish::status::{is_contradicted, stands, status};
 use tribunal_core::publish::sticky::was_sticky;
 use tribunal_core::publish::threads::own;
-use tribunal_core::pull::facts::{Account, Permission};
+use tribunal_core::pull::facts::{Account, Permission, Pull};
 use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::pull::told::Told;
 use tribunal_forge::port::Forge;
@@ -93,6 +94,37 @@ impl OnForge {
             Err(fault) if fault.may_pass() => Err(fault),
             Err(fault) => Ok(Told::Unknown(fault.to_string())),
         }
+    }
+
+    /// Who has made the head, and whether they may write, asked anew. Our own account writes by definition.
+    pub async fn head_makers(&self, pull: &Pull) -> Result<Vec<HeadMaker>, ForgeFault> {
+        let me = self.forge.identity().await?;
+        let mut makers = Vec::new();
+        let pushers = match self.forge.pushers(pull).await {
+            Ok(pushers) => pushers,
+            Err(fault) if fault.may_pass() => return Err(fault),
+            Err(fault) => {
+                makers.push(HeadMaker::unknown_pusher(&fault.to_string()));
+                Vec::new()
+            }
+        };
+        let mut known = vec![pull.author.id.clone()];
+        let author = std::iter::once((&pull.author, Part::Author));
+        for (account, part) in author.chain(pushers.iter().map(|account| (account, Part::Pusher))) {
+            if part == Part::Pusher {
+                if known.contains(&account.id) {
+                    continue;
+                }
+                known.push(account.id.clone());
+            }
+            let may_write = match account.is(&me) {
+                true => Told::Is(true),
+                false => self.permission_now(account).await?.map(Permission::may_write),
+            };
+            makers.push(HeadMaker { login: account.login.clone(), part, may_write });
+        }
+        makers.extend(HeadMaker::fork_owner(pull));
+        Ok(makers)
     }
 
     /// Whose rights cannot be known has none: what a stranger writes must not be able to stop a review either.

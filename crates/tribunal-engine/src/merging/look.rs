@@ -9,12 +9,13 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use tribunal_core::feedback::right::Permissions;
 use tribunal_core::ids::{AgentName, RepoPath, RunId, Sha};
-use tribunal_core::merge::facts::{Facts, Gates, HeadMaker, Makers, Marker, Part};
+use tribunal_core::merge::facts::{Facts, Gates, Makers, Marker};
+use tribunal_core::merge::hold::{Hold, of_commits};
 use tribunal_core::merge::people::{Voices, deciders};
 use tribunal_core::policy::config::ReadLimits;
 use tribunal_core::procedure::remediate;
 use tribunal_core::pull::capability::Capability;
-use tribunal_core::pull::facts::{Account, BaseRules, Mergeable, Permission, Pull, PullState};
+use tribunal_core::pull::facts::{BaseRules, Mergeable, Pull, PullState};
 use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::pull::place::ForgeKind;
 use tribunal_core::pull::told::Told;
@@ -42,6 +43,8 @@ struct Brought {
     files: BTreeSet<RepoPath>,
     markers: Vec<Marker>,
     makers: Makers,
+    /// What our own commits in it hold back.
+    answered: Option<Hold>,
     conflict: bool,
 }
 
@@ -66,7 +69,7 @@ impl Merging {
 
     async fn put_together(&self, mut heard: Heard, brought: Result<Brought, String>) -> Result<Look, EngineError> {
         heard.permissions = self.permissions(&heard).await?;
-        let made_by = self.made_by(&heard.pull, &heard.me).await?;
+        let made_by = self.on.head_makers(&heard.pull).await?;
         let (forge, pull) = (&self.on.forge, &heard.pull);
         let (rules, capabilities, review, dependencies) =
             tokio::join!(self.rules(&pull.base.branch), forge.capabilities(), self.review(&heard), self.dependencies(pull),);
@@ -83,6 +86,9 @@ impl Merging {
             (Mergeable::Unknown, Told::Is(_)) => Mergeable::Yes,
             (said, _) => said,
         };
+        let answered = brought.as_ref().known().and_then(|brought| brought.answered.clone());
+        let mut holds = self.recorded(pull.number, &pull.head.sha, &heard.comments, &heard.me).await?;
+        holds.extend(answered);
         let facts = Facts {
             number: pull.number,
             title: pull.title.clone(),
@@ -107,7 +113,7 @@ impl Merging {
             dependencies: Told::Is(dependencies),
             gates: Told::Is(Gates::default()),
             guarded: Told::Is(capabilities?.can(Capability::GuardedMerge)),
-            holds: Told::Is(self.recorded(pull.number, &pull.head.sha, &heard.comments, &heard.me)),
+            holds: Told::Is(holds),
         };
         let body = heard.pull.body.clone();
         Ok(Look {
@@ -125,36 +131,6 @@ impl Merging {
             permissions.put(account, self.on.permission_now(account).await?);
         }
         Ok(permissions)
-    }
-
-    /// Who has made the head, and whether they may write. Our own account writes by definition.
-    async fn made_by(&self, pull: &Pull, me: &Account) -> Result<Vec<HeadMaker>, ForgeFault> {
-        let mut makers = Vec::new();
-        let pushers = match self.on.forge.pushers(pull).await {
-            Ok(pushers) => pushers,
-            Err(fault) if fault.may_pass() => return Err(fault),
-            Err(fault) => {
-                makers.push(HeadMaker::unknown_pusher(&fault.to_string()));
-                Vec::new()
-            }
-        };
-        let mut known = vec![pull.author.id.clone()];
-        let author = std::iter::once((&pull.author, Part::Author));
-        for (account, part) in author.chain(pushers.iter().map(|account| (account, Part::Pusher))) {
-            if part == Part::Pusher {
-                if known.contains(&account.id) {
-                    continue;
-                }
-                known.push(account.id.clone());
-            }
-            let may_write = match account.is(me) {
-                true => Told::Is(true),
-                false => self.on.permission_now(account).await?.map(Permission::may_write),
-            };
-            makers.push(HeadMaker { login: account.login.clone(), part, may_write });
-        }
-        makers.extend(HeadMaker::fork_owner(pull));
-        Ok(makers)
     }
 
     /// What this token may not see is unknown; a forge that fails is a failure.
@@ -215,11 +191,13 @@ fn read(repository: &Repository, base: Sha, head: Sha) -> Result<Brought, GitErr
     let parted = repository.merge_base(&base, &head, "base", "head")?;
     repository.bring_changed(&parted, &head)?;
     let change = repository.read_change(ChangeBase::commit(&parted), &head, ReadLimits::default())?.change;
+    let history = repository.history(&parted, &head)?;
     let files = change.files.iter().flat_map(|file| [Some(&file.path), file.old_path.as_ref()]).flatten().cloned().collect();
     Ok(Brought {
         files,
         markers: Marker::all_in(&change),
-        makers: Makers::of(&repository.history(&parted, &head)?),
+        makers: Makers::of(&history),
+        answered: of_commits(&head, &history),
         conflict: merged_tree(repository, &base, &head)?.is_none(),
         base,
         head,

@@ -6,10 +6,10 @@ use crate::effects::blocking;
 use std::sync::Arc;
 use tokio::time::sleep;
 use tribunal_core::ids::Sha;
-use tribunal_core::publish::visible::visible_line;
-use tribunal_core::pull::facts::{Permission, Pull, PullState};
+use tribunal_core::pull::facts::{Pull, PullState};
 use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::pull::place::ForgeKind;
+use tribunal_core::pull::pushable::Pushable;
 use tribunal_forge::git::merge::{MergeError, Merger};
 use tribunal_forge::git::write::Signature;
 use tribunal_forge::git::{GitError, Repository};
@@ -42,20 +42,19 @@ impl Merging {
         if pull.head.sha != *head {
             return self.moved(&pull, head).await;
         }
-        // Nothing is pushed to the head of somebody who may not write here, as nothing of theirs is merged by itself.
-        let me = self.on.forge.identity().await?;
-        let may = pull.author.is(&me) || self.on.permission(&pull.author).await?.known().is_some_and(Permission::may_write);
         match self.standing(&pull).await? {
-            Standing::Behind if !may => {
-                let author = visible_line(&pull.author.login);
-                return Ok(UpdateEnd::Refused(format!("{author}, who wrote it, may not write here; nothing is pushed to it")));
-            }
             Standing::UpToDate => return Ok(UpdateEnd::Head(head.clone())),
             Standing::Conflict => return Ok(UpdateEnd::Conflict(format!("it conflicts with `{}`", pull.base.branch))),
-            Standing::Behind if self.on.dry => return Ok(UpdateEnd::Refused("this is a rehearsal".into())),
             Standing::Behind => {}
         }
-        match self.on.forge.update_branch(number, head).await {
+        let branch = match Pushable::new(&pull, &self.on.head_makers(&pull).await?) {
+            Ok(branch) => branch,
+            Err(refusal) => return Ok(UpdateEnd::Refused(refusal.to_string())),
+        };
+        if self.on.dry {
+            return Ok(UpdateEnd::Refused("this is a rehearsal".into()));
+        }
+        match self.on.forge.update_branch(&branch).await {
             Ok(()) => self.after_update(number, head, None).await,
             Err(fault) if fault.is_uncertain() => self.after_update(number, head, Some(fault)).await,
             Err(fault) if fault.may_pass() => Err(fault.into()),

@@ -26,7 +26,7 @@ use tribunal_core::publish::outgoing::masked;
 use tribunal_core::remedy::assess::{Assessment, Decision};
 use tribunal_core::remedy::edits::{Fix, apply};
 use tribunal_core::remedy::embedded::safe_fix;
-use tribunal_core::remedy::patch::{self, Refusal};
+use tribunal_core::remedy::patch::{self, By, Refusal};
 use tribunal_core::remedy::rewrite::rewrites;
 use tribunal_core::remedy::splice::{self, Moved, Splice};
 use tribunal_core::remedy::suggestion;
@@ -129,8 +129,8 @@ impl Remedies {
             return Ok(Ok(FixOutcome::Refused(Refusal::Empty)));
         }
         let summary = patch::subject(&fix.summary, item);
-        let message =
-            knowing(&patch::message(&summary, item, &state.request.run, &state.request.loops.fixer), lint::known(state));
+        let by = By { fixer: &state.request.loops.fixer, answers_person: Self::pass(state)?.answers_person(&item.id) };
+        let message = knowing(&patch::message(&summary, [&item.id], &state.request.run, &by), lint::known(state));
         let commit = self.repository.commit_files(tip, &files, &self.signature, &message.into())?;
         let change = self.change_between(tip, &commit)?;
         if let Err(refusal) = patch::check(&change, &state.request.loops.fix, item.path.as_ref()) {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use tribunal_core::ids::Sha;
 use tribunal_core::procedure::remediate::{Input, Landing, State};
 use tribunal_core::pull::place::ForgeKind;
+use tribunal_core::pull::pushable::Pushable;
 use tribunal_forge::git::commit::Pushed;
 use tribunal_forge::git::write::MoveError;
 
@@ -20,19 +21,23 @@ impl Remedies {
         if pull.head.sha != onto {
             return Ok(Input::Landed(Landing::Moved));
         }
-        let (repository, branch, by) = (Arc::clone(&self.repository), pull.head.branch.clone(), self.signature.clone());
+        let branch = match Pushable::new(&pull, &self.on.head_makers(&pull).await?) {
+            Ok(branch) => branch,
+            Err(refusal) => return Ok(Input::Landed(Landing::Refused(refusal.to_string()))),
+        };
+        let (repository, by) = (Arc::clone(&self.repository), self.signature.clone());
         let is_local = state.request.place.kind == ForgeKind::Local;
         let head = tip.clone();
         let pushed = blocking(move || -> Result<Landing, EngineError> {
             if is_local {
-                return Ok(match repository.move_branch(&branch, &onto, &tip, &by, "tribunal: fixes") {
+                return Ok(match repository.move_branch(branch.branch(), &onto, &tip, &by, "tribunal: fixes") {
                     Ok(()) => Landing::Pushed { head: tip },
                     Err(MoveError::Moved(_)) => Landing::Moved,
                     Err(MoveError::Git(error)) => return Err(error.into()),
                     Err(error) => Landing::Refused(error.to_string()),
                 });
             }
-            Ok(match repository.push(&branch, &onto, &tip)? {
+            Ok(match repository.push(&branch, &tip)? {
                 Pushed::Landed => Landing::Pushed { head: tip },
                 Pushed::Moved => Landing::Moved,
                 Pushed::Refused(why) => Landing::Refused(why),

@@ -7,7 +7,6 @@ use crate::effects::on_forge::OnForge;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use tribunal_core::feedback::baseline::Baseline;
-use tribunal_core::feedback::dedup::groups;
 use tribunal_core::feedback::gather::{Gathered, Notice, Said, gather, speakers};
 use tribunal_core::feedback::injection::scan;
 use tribunal_core::feedback::lint::{LintFile, Linted};
@@ -21,6 +20,7 @@ use tribunal_core::pull::capability::Capability;
 use tribunal_core::pull::facts::{Account, Check, Pull, PullState};
 use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::pull::place::{ForgeKind, Place};
+use tribunal_core::pull::pushable::NotPushable;
 use tribunal_core::pull::talk::{Comment, Reaction, ReactionTarget, Review, Thread};
 use tribunal_core::remedy::signals::young_files;
 use tribunal_forge::git::change::ChangeBase;
@@ -112,7 +112,8 @@ impl Remedies {
             Err(fault) => return Ok(Input::Prepared(Err(fault.to_string()))),
         };
         let unfit = self.unsafe_state(state, &pull).await?;
-        Ok(Input::Prepared(Ok(Box::new(Preflight { pull: facts(&pull), trunk, unfit }))))
+        let not_pushable = NotPushable::of(pull.is_fork, &self.on.head_makers(&pull).await?);
+        Ok(Input::Prepared(Ok(Box::new(Preflight { pull: facts(&pull), trunk, unfit, not_pushable }))))
     }
 
     /// WL-18, where our pushes would touch somebody's files.
@@ -177,7 +178,6 @@ impl Remedies {
         let seen = Seen {
             pull: facts(&heard.pull),
             baseline: heard.baseline(&self.on.key, extra, &filter).with_failing(lint::named(&linted)),
-            groups: groups(&gathered.items),
             reviewed: seen::is_reviewed(&said, &filter),
             running: heard.is_running(&gathered, extra, &filter),
             satisfied,
@@ -226,6 +226,5 @@ fn facts(pull: &Pull) -> PullFacts {
         head: pull.head.sha.clone(),
         branch: pull.head.branch.clone(),
         base: pull.base.branch.clone(),
-        is_fork: pull.is_fork,
     }
 }

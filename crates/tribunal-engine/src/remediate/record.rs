@@ -9,7 +9,7 @@ use tribunal_core::ids::Sha;
 use tribunal_core::policy::loops::Defer;
 use tribunal_core::procedure::remediate::{FixOutcome, Made, Pass, State};
 use tribunal_core::remedy::assess::{Assessment, Decision};
-use tribunal_core::remedy::patch::{FIXER, RUN};
+use tribunal_core::remedy::patch::{By, message};
 use tribunal_core::remedy::record::{Recorded, SUBJECT, record};
 
 impl Remedies {
@@ -32,8 +32,9 @@ impl Remedies {
         let Recorded { text, homes } = record(old.as_deref(), &loops.record, (&place.case_id(), place.number, url), &deferred);
         let commit = match text {
             Some(text) => {
-                let named: String = deferred.iter().map(|(item, _)| format!("Tribunal-Item: {}\n", item.id)).collect();
-                let message = format!("{SUBJECT}\n\n{named}{RUN}{}\n{FIXER}{}\n", state.request.run, loops.fixer);
+                let answers_person = deferred.iter().any(|(item, _)| pass.answers_person(&item.id));
+                let by = By { fixer: &loops.fixer, answers_person };
+                let message = message(SUBJECT, deferred.iter().map(|(item, _)| &item.id), &state.request.run, &by);
                 let files = BTreeMap::from([(loops.record.clone(), text)]);
                 let message = knowing(&message, lint::known(state));
                 Some(self.repository.commit_files(tip, &files, &self.signature, &message.into())?)

@@ -9,6 +9,7 @@ use tribunal_core::procedure::settle::link::{Linked, pull_of};
 use tribunal_core::procedure::settle::plan_file::{Status, Task, read::read};
 use tribunal_core::procedure::settle::seen::{Eyes, IssueSeen, PullSeen, TaskSeen};
 use tribunal_core::procedure::settle::{Input, Look, State};
+use tribunal_core::pull::chronological::Chronological;
 use tribunal_core::pull::facts::{Account, Pull, PullFilter, PullState};
 use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::pull::talk::Review;
@@ -100,6 +101,6 @@ impl Settling {
         let permissions = self.on.permissions(&authors).await?;
         let bots = &state.request.policy.bots;
         let eyes = Eyes { me, case_id: &case_id, key: &self.on.key, bots, permissions: &permissions };
-        Ok(PullSeen::of(pull, &reviews, &eyes))
+        Ok(PullSeen::of(pull, &Chronological::of(&reviews), &eyes))
     }
 }

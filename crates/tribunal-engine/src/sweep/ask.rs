@@ -14,6 +14,7 @@ use tribunal_core::procedure::sweep::{Request, Ticket};
 use tribunal_core::publish::marker::{Mark, seal};
 use tribunal_core::publish::outgoing::Outgoing;
 use tribunal_core::publish::visible::visible_line;
+use tribunal_core::pull::chronological::Chronological;
 use tribunal_core::pull::facts::Permission;
 use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::pull::talk::Comment;
@@ -89,7 +90,7 @@ impl Sweeps {
         let forge = &self.on.forge;
         let (comments, me, pull) = tokio::try_join!(forge.comments(number), forge.identity(), forge.pull(number)).ok()?;
         let eligible = |comment: &&Comment| may_answer(&comment.author, &me, &pull.author, &request.loops.bots);
-        for comment in comments.iter().filter(eligible) {
+        for comment in Chronological::of(&comments).iter().filter(eligible) {
             let Some((words, said)) = answer_in(&comment.body, comment.edited, id, gate) else { continue };
             let at = millis_of(&comment.updated_at).unwrap_or_else(now);
             let right = self.on.permission_now(&comment.author).await.ok()?;

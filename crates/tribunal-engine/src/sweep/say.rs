@@ -19,6 +19,7 @@ use tribunal_core::publish::status::{CONTEXT, left_to_a_person};
 use tribunal_core::publish::verdict::post::{Then, after_fault};
 use tribunal_core::publish::verdict::{Sitting, Standing, event, standing};
 use tribunal_core::pull::capability::Capability;
+use tribunal_core::pull::chronological::Chronological;
 use tribunal_core::pull::facts::{Account, CheckState, Pull, PullState};
 use tribunal_core::pull::place::Place;
 use tribunal_core::pull::talk::{Comment, NewReview, ReviewEvent, ReviewState};
@@ -102,7 +103,7 @@ impl Sweeps {
     /// The last word of any sweep about this head, if it is the same one: whoever sweeps again says nothing new.
     async fn last_word(&self, place: &Place, document: &Document) -> Result<Option<Concluded>, EngineError> {
         let (reviews, me) = tokio::try_join!(self.on.forge.reviews(place.number), self.on.forge.identity())?;
-        let said = standing(&reviews, &me, &place.case_id(), &self.on.key);
+        let said = standing(&Chronological::of(&reviews), &me, &place.case_id(), &self.on.key);
         let last = said.into_iter().next_back().filter(|last| matches!(last.sitting, Sitting::Sweep { .. }));
         let same = last.filter(|last| last.head == document.head && last.verdict == document.verdict);
         Ok(same.filter(|last| last.state != ReviewState::Dismissed).map(concluded))

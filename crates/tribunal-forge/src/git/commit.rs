@@ -6,6 +6,7 @@ use super::{GitError, Repository};
 use std::collections::BTreeMap;
 use tribunal_core::ids::{RepoPath, Sha};
 use tribunal_core::publish::outgoing::Outgoing;
+use tribunal_core::pull::pushable::Pushable;
 
 /// What came of a push.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,8 +90,8 @@ impl Repository {
     }
 
     /// Pushes to the forge that this clone was made from. git compares and swaps: a branch that moved is left alone.
-    pub fn push(&self, branch: &str, expected: &Sha, new: &Sha) -> Result<Pushed, GitError> {
-        let full = format!("refs/heads/{branch}");
+    pub fn push(&self, branch: &Pushable, new: &Sha) -> Result<Pushed, GitError> {
+        let (full, expected) = (format!("refs/heads/{}", branch.branch()), branch.head());
         let asked = self.in_clone(TrustedClone::Push)?.args(["--porcelain", "--quiet", "--no-verify"]);
         let lease = format!("--force-with-lease={full}:{expected}");
         let answer = asked.args([lease.as_str(), "origin", &format!("{new}:{full}")]).output(None)?;

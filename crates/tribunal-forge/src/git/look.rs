@@ -88,6 +88,7 @@ impl Repository {
             Some(Past {
                 sha: Sha::new(sha),
                 parent: parents.split(' ').next().filter(|parent| !parent.is_empty()).map(Sha::new),
+                is_merge: parents.split_whitespace().nth(1).is_some(),
                 message: parts.next()?.to_owned(),
             })
         });

@@ -7,9 +7,9 @@ use crate::port::{Answered, Merge, Read as _};
 use async_trait::async_trait;
 use reqwest::Method;
 use serde_json::json;
-use tribunal_core::ids::Sha;
 use tribunal_core::pull::facts::{BaseRules, MergeMethod, MergeOrder, Obstacle, Pull, RequiredChecks};
 use tribunal_core::pull::fault::ForgeFault;
+use tribunal_core::pull::pushable::Pushable;
 use tribunal_core::pull::talk::NewPull;
 use tribunal_core::pull::told::Told;
 
@@ -53,7 +53,8 @@ impl Merge for Gitea {
     }
 
     /// The server takes no head here, so it is read right before; what is added is only the base.
-    async fn update_branch(&self, number: u64, head: &Sha) -> Answered<()> {
+    async fn update_branch(&self, branch: &Pushable) -> Answered<()> {
+        let (number, head) = (branch.number(), branch.head());
         let found = self.pull(number).await?.head.sha;
         if found != *head {
             let message = format!("the head is {}, not {}", found.short(), head.short());

@@ -6,9 +6,9 @@ use crate::port::{Answered, Merge};
 use async_trait::async_trait;
 use reqwest::Method;
 use serde_json::{Value, json};
-use tribunal_core::ids::Sha;
 use tribunal_core::pull::facts::{BaseRules, MergeMethod, MergeOrder, Pull};
 use tribunal_core::pull::fault::ForgeFault;
+use tribunal_core::pull::pushable::Pushable;
 use tribunal_core::pull::talk::NewPull;
 
 #[async_trait]
@@ -43,7 +43,8 @@ impl Merge for GitHub {
         }
     }
 
-    async fn update_branch(&self, number: u64, head: &Sha) -> Answered<()> {
+    async fn update_branch(&self, branch: &Pushable) -> Answered<()> {
+        let (number, head) = (branch.number(), branch.head());
         let path = self.path(&format!("/pulls/{number}/update-branch"));
         let body = json!({ "expected_head_sha": head });
         match self.write(Phase::Merge, Method::PUT, &path, Some(&body), &format!("the branch of {number}")).await {

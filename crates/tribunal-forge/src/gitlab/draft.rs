@@ -12,6 +12,8 @@ use serde_json::{Value, json};
 use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::pull::talk::{NewComment, NewReview, ReviewEvent, Submitted};
 
+const APPROVING: &str = "the right to approve this merge request";
+
 impl GitLab {
     /// Our own: GitLab shows those of nobody else.
     pub(super) async fn drafts(&self, number: u64) -> Answered<Vec<DraftNote>> {
@@ -28,6 +30,9 @@ impl GitLab {
 
     pub(super) async fn publish(&self, number: u64, review: &NewReview) -> Answered<Submitted> {
         let version = self.version_of(number, review).await?;
+        if review.event == ReviewEvent::Approve {
+            self.may_approve(number).await?;
+        }
         let before = self.drafts(number).await?;
         if !before.is_empty() {
             let message = format!("{} unpublished drafts of this account would be published along", before.len());
@@ -37,9 +42,20 @@ impl GitLab {
             self.take_back(number, &before).await;
             return Err(fault);
         }
-        if !review.comments.is_empty() || !review.body.is_empty() {
+        let has_words = !review.comments.is_empty() || !review.body.is_empty();
+        if has_words {
             let path = self.of_request(number, "/draft_notes/bulk_publish");
             self.http.write(Method::POST, &path, None, "the review").await?;
+        }
+        // The words first: an approval that stands without them carries no seal, and reads like one that a person gave.
+        if review.event == ReviewEvent::Approve {
+            match self.approve(number, review).await {
+                // The words are out: whoever posts looks before anything is sent again.
+                Err(fault) if has_words => {
+                    return Err(ForgeFault::Uncertain { host: self.host(), message: fault.to_string() });
+                }
+                approved => approved?,
+            }
         }
         // From here on the review is out: what cannot be read any more must not look like a failure.
         Ok(self.published(number, review).await)
@@ -57,6 +73,10 @@ impl GitLab {
             let message = format!("{} is at no commit {}", named(number), review.commit.short());
             ForgeFault::Conflict { host: self.host(), message }
         };
+        // Nobody approves what is no longer the head. GitLab refuses it too, but only when the words are out.
+        if review.event == ReviewEvent::Approve && request.sha.as_ref() != Some(&review.commit) {
+            return Err(moved());
+        }
         versions.into_iter().find(|version| version.head_commit_sha == review.commit).ok_or_else(moved)
     }
 
@@ -72,12 +92,7 @@ impl GitLab {
             let note = summary::mark(&review.body, review.event, &review.commit);
             self.draft(number, &note, None).await?;
         }
-        match review.event {
-            // Asking for changes is no state that the API can set; the words say it.
-            ReviewEvent::Comment | ReviewEvent::RequestChanges => Ok(()),
-            // Before anything is shown: when the head has moved on, nothing has been said.
-            ReviewEvent::Approve => self.approve(number, review).await,
-        }
+        Ok(())
     }
 
     /// On its lines, or on its file when GitLab does not find them in its diff.
@@ -103,6 +118,16 @@ impl GitLab {
         self.written(&answer, "a draft")
     }
 
+    /// Asked before anything is written, because the approval comes after the words.
+    async fn may_approve(&self, number: u64) -> Answered<()> {
+        let approvals = self.approvals(number).await?;
+        if approvals.user_has_approved || approvals.user_can_approve != Some(false) {
+            return Ok(());
+        }
+        let message = format!("this account may not approve {}", named(number));
+        Err(ForgeFault::Forbidden { host: self.host(), needs: Some(APPROVING.to_owned()), message })
+    }
+
     async fn approve(&self, number: u64, review: &NewReview) -> Answered<()> {
         let body = json!({ "sha": review.commit });
         match self.post(&self.of_request(number, "/approve"), &body, "the approval").await {
@@ -110,7 +135,7 @@ impl GitLab {
             // Also said to whom has approved already.
             Err(fault @ ForgeFault::Unauthorized { .. }) => match self.approvals(number).await {
                 Ok(approvals) if approvals.user_has_approved => Ok(()),
-                Ok(_) | Err(_) => Err(not_about_the_token(fault, "the right to approve this merge request")),
+                Ok(_) | Err(_) => Err(not_about_the_token(fault, APPROVING)),
             },
             Err(fault) => Err(fault),
         }

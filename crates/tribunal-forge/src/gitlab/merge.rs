@@ -9,9 +9,9 @@ use serde_json::json;
 use std::collections::BTreeSet;
 use std::time::Duration;
 use tokio::time::sleep;
-use tribunal_core::ids::Sha;
 use tribunal_core::pull::facts::{BaseRules, MergeMethod, MergeOrder, Pull, RequiredChecks};
 use tribunal_core::pull::fault::ForgeFault;
+use tribunal_core::pull::pushable::Pushable;
 use tribunal_core::pull::talk::NewPull;
 use tribunal_core::pull::told::Told;
 
@@ -61,7 +61,8 @@ impl Merge for GitLab {
     }
 
     /// Rebases the branch, which is what GitLab has for this. The call itself knows no guard, so the head is read before.
-    async fn update_branch(&self, number: u64, head: &Sha) -> Answered<()> {
+    async fn update_branch(&self, branch: &Pushable) -> Answered<()> {
+        let (number, head) = (branch.number(), branch.head());
         let request = self.request(number).await?;
         if request.sha.as_ref() != Some(head) {
             let message = format!("{} is no longer at {}", named(number), head.short());

@@ -219,6 +219,8 @@ pub struct Reviewer {
 pub struct Approvals {
     #[serde(default)]
     pub user_has_approved: bool,
+    /// Nothing where an older GitLab does not say.
+    pub user_can_approve: Option<bool>,
     pub approved_by: Vec<Approval>,
 }
 

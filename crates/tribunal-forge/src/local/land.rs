@@ -11,6 +11,7 @@ use tribunal_core::pull::desk::act::{Act, Refusal};
 use tribunal_core::pull::desk::landing::usual_words;
 use tribunal_core::pull::desk::{Branch, Landing};
 use tribunal_core::pull::facts::{Account, BaseRules, MergeMethod, MergeOrder, Pull, PullState};
+use tribunal_core::pull::pushable::Pushable;
 use tribunal_core::pull::talk::NewPull;
 
 /// Two branches that can be joined, as they were seen.
@@ -172,8 +173,8 @@ impl Merge for Local {
         Ok(())
     }
 
-    async fn update_branch(&self, number: u64, head: &Sha) -> Answered<()> {
-        self.refresh(number, head).await?;
+    async fn update_branch(&self, branch: &Pushable) -> Answered<()> {
+        self.refresh(branch.number(), branch.head()).await?;
         Ok(())
     }
 

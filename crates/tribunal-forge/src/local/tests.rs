@@ -8,12 +8,15 @@ use std::path::{Path, PathBuf};
 use std::process::Command as Process;
 use tempfile::TempDir;
 use tribunal_core::findings::anchor::Side;
+use tribunal_core::merge::facts::{HeadMaker, Part};
 use tribunal_core::pull::capability::Capability;
 use tribunal_core::pull::facts::{CheckState, MergeMethod, MergeOrder, Mergeable, Pull, PullFilter, PullState};
 use tribunal_core::pull::fault::ForgeFault;
+use tribunal_core::pull::pushable::Pushable;
 use tribunal_core::pull::talk::{
     Emoji, NewComment, NewIssue, NewPull, NewReview, NewStatus, ReactionTarget, ReviewEvent, ReviewState,
 };
+use tribunal_core::pull::told::Told;
 
 struct Bench {
     folder: TempDir,
@@ -436,15 +439,17 @@ async fn a_deleted_branch_leaves_the_last_known_head_and_a_clear_refusal() {
 #[tokio::test]
 async fn a_branch_is_brought_up_to_date_where_it_is_checked_out() {
     let bench = Bench::new();
-    let head = bench.open().await.head.sha;
-    bench.local.update_branch(1, &head).await.unwrap();
+    let pull = bench.open().await;
+    let author = HeadMaker { login: pull.author.login.clone(), part: Part::Author, may_write: Told::Is(true) };
+    let (branch, head) = (Pushable::new(&pull, &[author]).unwrap(), pull.head.sha);
+    bench.local.update_branch(&branch).await.unwrap();
     assert_eq!(bench.tip("feature"), head, "there is nothing to bring");
     bench.commit_on("main", "other.txt", "else\n");
     bench.git(&["checkout", "--quiet", "feature"]);
-    bench.local.update_branch(1, &head).await.unwrap();
+    bench.local.update_branch(&branch).await.unwrap();
     assert_eq!((bench.read("other.txt"), bench.read("app.txt")), ("else\n".into(), "one\nzwei\nthree\nfour\n".into()));
     assert!(bench.is_clean());
-    let late = bench.local.update_branch(1, &head).await;
+    let late = bench.local.update_branch(&branch).await;
     assert!(matches!(late, Err(ForgeFault::Conflict { .. })), "{late:?}");
 }
 

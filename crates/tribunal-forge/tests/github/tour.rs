@@ -8,6 +8,7 @@ use tribunal_core::findings::anchor::Side;
 use tribunal_core::pull::capability::Capability;
 use tribunal_core::pull::facts::{CheckState, MergeMethod, MergeOrder, Mergeable, Permission, PullFilter, PullState};
 use tribunal_core::pull::fault::ForgeFault;
+use tribunal_core::pull::pushable::Pushable;
 use tribunal_core::pull::talk::{
     Emoji, NewComment, NewIssue, NewReview, NewStatus, ReactionTarget, ReviewEvent, ReviewState, Thread,
 };
@@ -100,8 +101,9 @@ async fn a_pull_request_from_its_opening_to_its_merge() {
     bot.request_review(number, &["maintainer".into()]).await.unwrap();
 
     stage.push("main", &[("elsewhere.txt", Some("x\n"))], "main moves").await;
-    bot.update_branch(number, &head).await.unwrap();
-    assert!(matches!(bot.update_branch(number, &head).await, Err(ForgeFault::Conflict { .. })));
+    let branch = Pushable::unchecked(number, "tour", &head);
+    bot.update_branch(&branch).await.unwrap();
+    assert!(matches!(bot.update_branch(&branch).await, Err(ForgeFault::Conflict { .. })));
     let head = bot.pull(number).await.unwrap().head.sha;
     let order = MergeOrder { head, method: MergeMethod::Squash, title: "Tour".into(), message: "All of it.".into() };
     bot.merge(number, &order).await.unwrap();

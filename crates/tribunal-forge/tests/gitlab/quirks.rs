@@ -13,6 +13,7 @@ use tribunal_core::pull::capability::Capability;
 use tribunal_core::pull::facts::{AccountKind, CheckState, MergeMethod, MergeOrder, Mergeable, Permission, PullFilter};
 use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::pull::place::Project;
+use tribunal_core::pull::pushable::Pushable;
 use tribunal_core::pull::talk::{Emoji, NewComment, NewReview, NewStatus, ReactionTarget, ReviewEvent, ReviewState};
 use tribunal_forge::gitlab::{GitLab, Token};
 use tribunal_forge::http::pace::Pace;
@@ -263,6 +264,18 @@ async fn an_approval_is_bound_to_its_head() {
     assert!(matches!(stranger, ForgeFault::Forbidden { .. }), "{stranger}");
 }
 
+/// An approval without its words carries no seal, and reads like one that a person gave.
+#[tokio::test]
+async fn an_approval_never_stands_without_its_words() {
+    let it = request().await;
+    let bot = it.stage.client(Who::Bot);
+    arm(&it.stage, Quirk::LostPublish, Times::Once);
+    let approval = NewReview { event: ReviewEvent::Approve, ..it.review(vec![comment("a.txt", 2, None)]) };
+    assert!(bot.submit(it.number, &approval).await.is_err_and(|fault| fault.is_uncertain()));
+    let seen = it.stage.client(Who::Maintainer).reviews(it.number).await.unwrap();
+    assert!(seen.iter().all(|review| review.state != ReviewState::Approved), "{seen:?}");
+}
+
 /// 18: reads follow a rename; a write says where the project is now and has done nothing.
 #[tokio::test]
 async fn a_renamed_project_is_followed_by_reads_alone() {
@@ -329,10 +342,12 @@ async fn a_branch_is_brought_up_to_date() {
     let it = request().await;
     let bot = it.stage.client(Who::Bot);
     it.stage.push("main", &[("other.txt", Some("x\n"))], "meanwhile").await;
-    assert!(matches!(bot.update_branch(it.number, &"0".repeat(40).as_str().into()).await, Err(ForgeFault::Conflict { .. })));
+    let branch = |head: &Sha| Pushable::unchecked(it.number, "change", head);
+    let late = bot.update_branch(&branch(&"0".repeat(40).as_str().into())).await;
+    assert!(matches!(late, Err(ForgeFault::Conflict { .. })));
     arm(&it.stage, Quirk::BrokenRebase, Times::Once);
-    assert!(matches!(bot.update_branch(it.number, &it.head).await, Err(ForgeFault::Refused { .. })));
-    bot.update_branch(it.number, &it.head).await.unwrap();
+    assert!(matches!(bot.update_branch(&branch(&it.head)).await, Err(ForgeFault::Refused { .. })));
+    bot.update_branch(&branch(&it.head)).await.unwrap();
     let pull = bot.pull(it.number).await.unwrap();
     assert_ne!(pull.head.sha, it.head);
     assert_eq!(Some(pull.base.sha), it.stage.checkout().tip("main").await);

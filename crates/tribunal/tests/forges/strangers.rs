@@ -15,7 +15,7 @@ use tribunal_core::findings::anchor::Side;
 use tribunal_core::ids::Sha;
 use tribunal_core::publish::outgoing::Outgoing;
 use tribunal_core::pull::facts::PullState;
-use tribunal_core::pull::talk::{NewComment, NewReview, ReviewEvent, Thread};
+use tribunal_core::pull::talk::{NewComment, NewPull, NewReview, ReviewEvent, Thread};
 use tribunal_forge::port::Forge;
 
 const NOTES: &str = "# Notes\n\nTeh shop opens at nine.\n";
@@ -178,6 +178,27 @@ pub async fn a_strangers_suggestion_is_not_pushed(town: &Town) {
     assert!(lists(&report, &reader.identity().await.unwrap().login), "{report:#}");
 }
 
+/// Issue 16, A2: whose author may not write (any more), to that nothing is pushed, although its branch lies in our repository and
+/// somebody who may write asks for the fix.
+pub async fn a_former_members_branch_is_not_pushed_to(town: &Town) {
+    let Some(former) = town.stage.newcomer("former", true).await else { return };
+    configure(town, None);
+    let branch = new_branch();
+    town.stage.push(&branch, &[("notes.md", Some(NOTES))], "a change").await;
+    let (title, body) = (Outgoing::of_somebody_else("A change"), Outgoing::of_somebody_else("It does something."));
+    let opened = NewPull { title, body, head_branch: branch.clone(), base_branch: "main".into(), draft: false };
+    let number = former.open(&opened).await.unwrap().number;
+    town.stage.demote("former").await;
+    let block = suggestion("Spelling.", "The shop opens at nine.");
+    super::loops::says(town, number, Who::Maintainer, "", &[("notes.md", 3, block)]).await;
+    let before = refs(town).await;
+    let watched = looped(town, &["watch", &town.address(number), "--once"]);
+    assert_eq!(refs(town).await, before, "something was pushed: {watched:?}");
+    assert!(watched.stdout.contains("may not write here"), "{}", watched.stdout);
+    let swept = run(town, &["sweep".into(), town.address(number), "--merge".into(), "--answer-within".into(), "1s".into()]);
+    assert_eq!((refs(town).await, state(town, number).await), (before, PullState::Open), "{swept:?}");
+}
+
 /// Issue 16, A1: what held a merge back is on our own record. Deleting the words lifts nothing; an approval of the head by somebody
 /// who may write does, and so the honest way stays open.
 pub async fn a_deleted_word_lifts_no_hold(town: &Town) {
@@ -214,6 +235,12 @@ pub async fn a_deleted_word_lifts_no_hold(town: &Town) {
     assert!(held.stdout.contains("it is held at"), "{}", held.stdout);
     let why = super::merging::why(town, &[number], &[("verified_by", "rules"), ("when", "approved")], &[]).ended(1);
     assert!(why.stdout.contains("feedback-settled") && why.stdout.contains("reader commented on"), "{}", why.stdout);
+    assert_eq!((state(town, number).await, refs(town).await), (PullState::Open, before.clone()));
+    // Nor does deleting our own record.
+    for comment in town.comments(number).await.iter().filter(|comment| comment.body.starts_with("## Held")) {
+        town.stage.forge_as(Who::Bot).delete_comment(number, &comment.id).await.unwrap();
+    }
+    assert!(sweep().ended(1).stdout.contains("it is held at"));
     assert_eq!((state(town, number).await, refs(town).await), (PullState::Open, before));
     super::loops::submits(town, number, Who::Maintainer, ReviewEvent::Approve, "I have looked.", &[]).await;
     sweep().ended(0);

@@ -7,6 +7,7 @@ use tribunal_core::ids::Sha;
 use tribunal_core::pull::capability::Capability;
 use tribunal_core::pull::facts::{MergeMethod, MergeOrder, PullState, RequiredChecks};
 use tribunal_core::pull::fault::ForgeFault;
+use tribunal_core::pull::pushable::Pushable;
 use tribunal_core::pull::talk::{NewIssue, NewPull};
 use tribunal_core::pull::told::Told;
 
@@ -66,13 +67,13 @@ pub async fn a_branch_is_brought_up_to_date(stage: Arc<dyn Stage>) {
     let can = scene.bot.capabilities().await.unwrap().can(Capability::UpdateBranch);
     let base = stage.push("main", &[(&format!("{}.txt", scene.branch), Some("new\n"))], "the base moves on").await;
     let wrong = Sha::from("0123456789012345678901234567890123456789");
-    let refused = scene.bot.update_branch(scene.number, &wrong).await;
+    let refused = scene.bot.update_branch(&Pushable::unchecked(scene.number, &scene.branch, &wrong)).await;
     if !can {
         assert!(matches!(refused, Err(ForgeFault::Unsupported { .. })), "{refused:?}");
         return;
     }
     assert!(matches!(refused, Err(ForgeFault::Conflict { .. })), "{refused:?}");
-    scene.bot.update_branch(scene.number, &scene.head).await.unwrap();
+    scene.bot.update_branch(&Pushable::unchecked(scene.number, &scene.branch, &scene.head)).await.unwrap();
     eventually("the head moves", async || scene.bot.pull(scene.number).await.unwrap().head.sha != scene.head).await;
     let checkout = stage.checkout();
     checkout.git(&["fetch", "--quiet", "origin", &format!("+refs/heads/{0}:refs/remotes/origin/{0}", scene.branch)]).await;
@@ -99,7 +100,7 @@ pub async fn a_conflict_is_not_brought_up_to_date(stage: Arc<dyn Stage>) {
         return;
     }
     stage.push("main", &[(&scene.path, Some("quite another text\n"))], "the base goes another way").await;
-    let refused = scene.bot.update_branch(scene.number, &scene.head).await;
+    let refused = scene.bot.update_branch(&Pushable::unchecked(scene.number, &scene.branch, &scene.head)).await;
     assert!(matches!(refused, Err(ForgeFault::Refused { .. } | ForgeFault::Conflict { .. })), "{refused:?}");
     assert_eq!(scene.bot.pull(scene.number).await.unwrap().head.sha, scene.head);
 }

@@ -3,7 +3,7 @@
 use super::{By, Condition, Cure, Name, Standing};
 use crate::combine::verdict::{Outcome, Verdict};
 use crate::feedback::right::NO_RIGHT;
-use crate::merge::facts::{Declared, Dependency, DependencyState, Facts, HeadMaker, Part, Reviewed};
+use crate::merge::facts::{Declared, Dependency, DependencyState, Facts, HeadMaker, Reviewed};
 use crate::merge::policy::{Confirm, MergePolicy, VerifiedBy, Wanted};
 use crate::merge::words::{counted, listed, named};
 use crate::publish::status::CONTEXT;
@@ -389,11 +389,7 @@ fn author(facts: &Facts) -> Standing {
         return met(format!("approved at {} by {by}, who may write here", facts.head.short()));
     }
     let cure = format!("somebody who may write here approves exactly {}; a bot's approval does not count", facts.head.short());
-    let part = match first.part {
-        Part::Author => "wrote it",
-        Part::Pusher => "pushed to it",
-        Part::ForkOwner => "owns the fork that it comes from",
-    };
+    let part = first.part.deed();
     match &first.may_write {
         Told::Unknown(because) => {
             let because =

@@ -145,9 +145,6 @@ pub struct PullFacts {
     pub head: Sha,
     pub branch: String,
     pub base: String,
-    /// It comes from another repository.
-    #[serde(default)]
-    pub is_fork: bool,
 }
 
 /// The conversation at one moment.
@@ -156,8 +153,6 @@ pub struct Seen {
     pub pull: PullFacts,
     pub baseline: Baseline,
     pub items: Vec<SeenItem>,
-    /// Items of different reviewers about the same thing; the first of each leads.
-    pub groups: Vec<Vec<ItemId>>,
     /// A reviewer in scope says that it is still at work.
     pub running: bool,
     /// A reviewer in scope says that it cannot work.

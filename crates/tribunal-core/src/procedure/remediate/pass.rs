@@ -3,6 +3,7 @@
 use super::{Seen, SeenItem, State};
 use crate::feedback::baseline::{Baseline, Change, change};
 use crate::feedback::dashboard::hidden_findings;
+use crate::feedback::dedup::groups;
 use crate::feedback::fixable::Fixable;
 use crate::feedback::item::{ItemId, Label};
 use crate::ids::Sha;
@@ -13,7 +14,7 @@ use crate::remedy::assess::Assessment;
 use crate::remedy::condition::{Blocker, Condition};
 use crate::remedy::ladder::Reason;
 use serde::{Deserialize, Deserializer, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// The same finding is remediated so often, and then a person is asked (CF-3, PR-114).
 pub const MAX_FIXES: u32 = 3;
@@ -95,6 +96,12 @@ impl Pass {
         self.assessments.iter().find(|assessment| &assessment.item == id)
     }
 
+    /// Did a person say it, or something that goes with it?
+    pub fn answers_person(&self, leader: &ItemId) -> bool {
+        let goes_with = |item: &&Fixable| item.id == *leader || self.same_as.get(&item.id) == Some(leader);
+        self.items.iter().filter(goes_with).any(|item| item.voice.is_person())
+    }
+
     /// Those that are asked about: a follower shares its leader's fate.
     pub fn leaders(&self) -> impl Iterator<Item = &Fixable> {
         self.items.iter().filter(|item| !self.same_as.contains_key(&item.id))
@@ -129,7 +136,7 @@ pub(super) fn plan(state: &mut State, why: Why, seen: Seen, before: Option<&Base
         return Planned::End(if conditions.is_empty() { closing(state, &open) } else { conditions });
     }
     // What nobody here can see comes before all work: no guess, and nothing else meanwhile (PR-112).
-    let said = || seen.items.iter().map(|entry| &entry.item);
+    let said = || seen.items.iter().filter(|entry| entry.right.is_granted()).map(|entry| &entry.item);
     if let Some(hidden) = open.iter().find_map(|entry| hidden_findings(&entry.item, said()).map(|at| (entry, at))) {
         return Planned::End(vec![Condition::invisible(&hidden.0.item, &hidden.1)]);
     }
@@ -241,12 +248,11 @@ fn candidates(state: &State, open: &[&SeenItem]) -> (Vec<Fixable>, Vec<Condition
 }
 
 fn begin(state: &State, seen: &Seen, items: Vec<Fixable>) -> Pass {
-    let known: BTreeSet<&ItemId> = items.iter().map(|item| &item.id).collect();
     let mut same_as = BTreeMap::new();
-    for group in &seen.groups {
-        let mut here = group.iter().filter(|id| known.contains(id));
-        if let Some(leader) = here.next() {
-            same_as.extend(here.map(|follower| (follower.clone(), leader.clone())));
+    for group in groups(&items) {
+        let mut members = group.into_iter();
+        if let Some(leader) = members.next() {
+            same_as.extend(members.map(|follower| (follower, leader.clone())));
         }
     }
     Pass {

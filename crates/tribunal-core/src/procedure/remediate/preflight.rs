@@ -2,6 +2,7 @@
 
 use super::PullFacts;
 use crate::pull::facts::PullState;
+use crate::pull::pushable::NotPushable;
 use serde::{Deserialize, Serialize};
 
 /// What was found before anything is done.
@@ -12,6 +13,9 @@ pub struct Preflight {
     pub trunk: String,
     /// Where a push would change somebody's files: why they are not in a state for that.
     pub unfit: Option<String>,
+    /// Why nothing may be pushed to its head.
+    #[serde(default = "NotPushable::unasked")]
+    pub not_pushable: Option<NotPushable>,
 }
 
 /// Why not, for people; the first reason that holds.
@@ -21,9 +25,9 @@ pub(super) fn problem(found: &Preflight) -> Option<String> {
         PullState::Closed | PullState::Merged => return Some(format!("it is {}", pull.state.word())),
         PullState::Open => {}
     }
-    // A branch of the same name in our repository is another branch.
-    if pull.is_fork {
-        return Some("the change comes from another repository, which is never pushed to".to_owned());
+    // A branch of the same name as a fork's is another branch; and one in our own repository may hold what a stranger proposes.
+    if let Some(refusal) = &found.not_pushable {
+        return Some(refusal.to_string());
     }
     if pull.branch == pull.base || found.trunk == pull.branch {
         return Some(format!("its head is the branch `{}` itself, which is never pushed to", pull.branch));
@@ -34,6 +38,7 @@ pub(super) fn problem(found: &Preflight) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::merge::facts::Part;
 
     fn found() -> Preflight {
         let pull = PullFacts {
@@ -44,9 +49,8 @@ mod tests {
             head: "1111111".into(),
             branch: "cart".into(),
             base: "main".into(),
-            is_fork: false,
         };
-        Preflight { pull, trunk: "main".into(), unfit: None }
+        Preflight { pull, trunk: "main".into(), unfit: None, not_pushable: None }
     }
 
     fn with(change: impl FnOnce(&mut Preflight)) -> Option<String> {
@@ -60,7 +64,10 @@ mod tests {
     fn only_a_branch_of_its_own_is_worked_on() {
         assert_eq!(problem(&found()), None);
         assert_eq!(with(|found| found.pull.state = PullState::Merged).unwrap(), "it is merged");
-        assert!(with(|found| found.pull.is_fork = true).unwrap().contains("another repository"));
+        assert!(with(|found| found.not_pushable = Some(NotPushable::Fork)).unwrap().contains("another repository"));
+        let reader = NotPushable::NoRight { login: "eve".into(), part: Part::Author };
+        assert!(with(|found| found.not_pushable = Some(reader)).unwrap().contains("eve, who wrote it, may not write here"));
+        assert!(with(|found| found.not_pushable = NotPushable::unasked()).is_some(), "nobody has asked");
         assert!(with(|found| found.pull.branch = "main".into()).unwrap().contains("`main` itself"));
         assert_eq!(with(|found| found.unfit = Some("a merge is under way".into())).unwrap(), "a merge is under way");
     }

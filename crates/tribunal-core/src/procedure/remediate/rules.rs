@@ -167,14 +167,12 @@ fn scene(items: &[Item]) -> Seen {
             head: HEAD.into(),
             branch: "cart".into(),
             base: "main".into(),
-            is_fork: false,
         },
         baseline: baseline(HEAD, items),
         items: items
             .iter()
             .map(|item| SeenItem { item: item.clone(), in_scope: true, right: granted(), suspicion: None })
             .collect(),
-        groups: Vec::new(),
         running: false,
         quota: None,
         reviewed: false,
@@ -184,7 +182,7 @@ fn scene(items: &[Item]) -> Seen {
 }
 
 fn fit() -> Box<Preflight> {
-    Box::new(Preflight { pull: scene(&[]).pull, trunk: "main".into(), unfit: None })
+    Box::new(Preflight { pull: scene(&[]).pull, trunk: "main".into(), unfit: None, not_pushable: None })
 }
 
 fn saw(items: &[Item]) -> Input {
@@ -750,7 +748,8 @@ fn what_nobody_assessed_is_asked() {
 #[test]
 fn followers_share_the_answer() {
     let (a, b) = (item("a"), item("b"));
-    let scene = Seen { groups: vec![vec![a.id.clone(), b.id.clone()]], ..scene(&[a.clone(), b]) };
+    let b = Item { path: a.path.clone(), voice: Voice::Known("coderabbit".into()), ..b };
+    let scene = scene(&[a.clone(), b]);
     let answering = Loop::of(LoopKind::Watch, |_| {}).told(Input::Prepared(Ok(fit()))).told(seen(scene)).repairs(&a);
     let Phase::Answering(pass) = &answering.state.phase else { panic!("{:?}", answering.state.phase) };
     assert_eq!(pass.leaders().count(), 1);

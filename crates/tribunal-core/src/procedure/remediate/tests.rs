@@ -6,11 +6,13 @@ use super::*;
 use crate::feedback::baseline::change;
 use crate::feedback::injection::{Category, Suspicion};
 use crate::feedback::item::Voice;
-use crate::feedback::samples::{Stage, codex, fixable, granted, item, person};
+use crate::feedback::right::Right;
+use crate::feedback::samples::{Stage, codex, fixable, granted, item, person, rabbit};
 use crate::policy::config::Config;
 use crate::policy::span::Span;
-use crate::pull::facts::PullState;
+use crate::pull::facts::{Account, Permission, PullState};
 use crate::pull::place::{ForgeKind, Project};
+use crate::pull::told::Told;
 use crate::remedy::assess::{Admitted, Assessment, Checkup, Decision};
 use crate::remedy::patch::Refusal;
 
@@ -121,7 +123,7 @@ fn thread(id: &str) -> Item {
 }
 
 fn fit() -> Box<Preflight> {
-    Box::new(Preflight { pull: seen(&[]).pull, trunk: "main".into(), unfit: None })
+    Box::new(Preflight { pull: seen(&[]).pull, trunk: "main".into(), unfit: None, not_pushable: None })
 }
 
 fn seen(items: &[Item]) -> Seen {
@@ -137,14 +139,12 @@ fn seen(items: &[Item]) -> Seen {
             head: HEAD.into(),
             branch: "cart".into(),
             base: "main".into(),
-            is_fork: false,
         },
         baseline: Baseline { words, ..baseline },
         items: items
             .iter()
             .map(|item| SeenItem { item: item.clone(), in_scope: true, right: granted(), suspicion: None })
             .collect(),
-        groups: vec![],
         running: false,
         quota: None,
         reviewed: false,
@@ -385,10 +385,35 @@ fn the_same_finding_is_fixed_three_times_at_most() {
     let play = play.wakes(Change::Changed).sees(seen(&[again(3)]));
     assert_eq!(play.report().reason, Reason::UserInputRequired);
     assert_eq!(play.state.memory.fixes.values().copied().max(), Some(3));
-    let mut twins = seen(&[thread("a"), thread("b")]);
-    twins.groups = vec![vec![thread("a").id, thread("b").id]];
-    let play = Play::watch().fixes_all(twins);
+    let play = Play::watch().fixes_all(seen(&[thread("a"), twin(&thread("a"))]));
     assert_eq!(play.state.memory.fixes.values().copied().collect::<Vec<_>>(), [1, 1]);
+}
+
+/// What another reviewer says of the same place, in the same words.
+fn twin(of: &Item) -> Item {
+    let id = format!("{}-twin", of.id);
+    Item { id: ItemId(id), author: rabbit(), voice: Voice::Known("coderabbit".into()), ..of.clone() }
+}
+
+/// PR-113: a remark of somebody without the right to write joins nothing and leads nothing, however heavy it is and whatever it repeats.
+#[test]
+fn who_may_not_write_ties_nothing_together() {
+    let by = |id: &str, author: &Account, voice: Voice, body: &str| item(id, author, voice, "src/a.rs", 10, body);
+    let leak = by("leak", &codex(), Voice::Known("codex".into()), "The file handle is never closed");
+    let race = by("race", &rabbit(), Voice::Known("coderabbit".into()), "Two threads write the counter unguarded");
+    let both = "🔴 Critical\nThe file handle is never closed, two threads write the counter unguarded";
+    let tie = by("tie", &person("eve"), Voice::Person, both);
+    let same_as = |right: Right| {
+        let mut scene = seen(&[leak.clone(), race.clone(), tie.clone()]);
+        scene.items[2].right = right;
+        let play = Play::watch().sees(scene);
+        let Phase::Assessing(pass) = &play.state.phase else { panic!("no pass") };
+        pass.same_as.clone()
+    };
+    assert_eq!(same_as(granted()).len(), 2, "the remark ties them together");
+    for permission in [Told::Is(Permission::Read), Told::Is(Permission::Triage), Told::Unknown("HTTP 403".into())] {
+        assert_eq!(same_as(Right::by_permission(permission)), BTreeMap::new());
+    }
 }
 
 /// CF-32: a single pass that leaves something open says so; one that leaves nothing is clean.

@@ -9,6 +9,7 @@ use crate::policy::identity::Bots;
 use crate::procedure::order::Hindrance;
 use crate::publish::marker::{MarkerKey, read};
 use crate::publish::verdict::{Assessment, Sitting, Standing, spoken, standing};
+use crate::pull::chronological::Chronological;
 use crate::pull::facts::{Account, Issue, Pull, PullState};
 use crate::pull::talk::{Review, ReviewState};
 use schemars::JsonSchema;
@@ -105,7 +106,7 @@ impl Given {
 }
 
 impl PullSeen {
-    pub fn of(pull: &Pull, reviews: &[Review], eyes: &Eyes<'_>) -> Self {
+    pub fn of(pull: &Pull, reviews: &Chronological<'_, Review>, eyes: &Eyes<'_>) -> Self {
         let given = standing(reviews, eyes.me, eyes.case_id, eyes.key).into_iter().filter_map(Given::of);
         let mut verdicts: Vec<Given> = Vec::new();
         for given in given {

@@ -17,6 +17,7 @@ use crate::ids::{AgentName, RunId, Sha};
 use crate::merge::facts::Marker;
 use crate::policy::config::RULES_AGENT;
 use crate::pull::facts::PullState;
+use crate::pull::pushable::NotPushable;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -30,11 +31,14 @@ pub enum Round {
     },
     Reviewing {
         head: Sha,
-        is_fork: bool,
+        /// Why nothing may be pushed to it, so that nobody responds.
+        #[serde(default = "NotPushable::unasked")]
+        not_pushable: Option<NotPushable>,
     },
     Saying {
         review: Box<Reviewed>,
-        is_fork: bool,
+        #[serde(default = "NotPushable::unasked")]
+        not_pushable: Option<NotPushable>,
     },
     Responding {
         review: Box<Reviewed>,
@@ -172,13 +176,13 @@ impl Round {
                 Turn { learnt: Some(Learnt::RejectedAt(head)), ..over(Ending::Rejected) }
             }
             (Round::Rejecting { .. }, News::Rejected(Err(trouble))) => troubled(At::Reject, &trouble),
-            (Round::Reviewing { head, is_fork }, News::Reviewed(Ok(review))) => match disqualified(&review, &head, fixers) {
+            (Round::Reviewing { head, not_pushable }, News::Reviewed(Ok(review))) => match disqualified(&review, &head, fixers) {
                 Some(turn) => turn,
-                None => say(review, is_fork),
+                None => say(review, not_pushable),
             },
             (Round::Reviewing { .. }, News::Reviewed(Err(trouble))) => troubled(At::Review, &trouble),
             (Round::Reviewing { .. }, News::NoMoney(words)) => over(Ending::OutOfMoney(words)),
-            (Round::Saying { review, is_fork }, News::Concluded(Ok(_))) => said(review, is_fork),
+            (Round::Saying { review, not_pushable }, News::Concluded(Ok(_))) => said(review, not_pushable),
             (Round::Saying { .. }, News::Concluded(Err(trouble))) => troubled(At::Conclude, &trouble),
             (Round::Responding { review }, News::Responded(Ok(response))) => responded(&review, response),
             (Round::Responding { .. }, News::Responded(Err(trouble))) => troubled(At::Respond, &trouble),
@@ -237,8 +241,8 @@ fn looked(seen: &Seen) -> Turn {
     match screen(seen) {
         Screen::Markers(markers) => go(Round::Rejecting { head: head.clone() }, Wish::Reject { head, markers }),
         Screen::Ready => {
-            let is_fork = seen.facts.is_fork;
-            go(Round::Reviewing { head: head.clone(), is_fork }, Wish::Review { head, stage: Stage::First })
+            let not_pushable = seen.facts.not_pushable();
+            go(Round::Reviewing { head: head.clone(), not_pushable }, Wish::Review { head, stage: Stage::First })
         }
         other => over(unfit(other)),
     }
@@ -272,15 +276,15 @@ pub fn approves(review: &Reviewed) -> bool {
     review.verdict == Verdict::Lgtm && review.blocking.is_empty()
 }
 
-fn say(review: Box<Reviewed>, is_fork: bool) -> Turn {
+fn say(review: Box<Reviewed>, not_pushable: Option<NotPushable>) -> Turn {
     // A verdict that its own findings do not bear out is not said.
     let verdict = if review.verdict == Verdict::Lgtm && !review.blocking.is_empty() { Verdict::Major } else { review.verdict };
     let wish = Wish::Conclude { head: review.head.clone(), review: review.run.clone(), verdict };
-    go(Round::Saying { review, is_fork }, wish)
+    go(Round::Saying { review, not_pushable }, wish)
 }
 
 /// SL-54, SL-57: a clean one needs no response; what the responder cannot push to is a person's.
-fn said(review: Box<Reviewed>, is_fork: bool) -> Turn {
+fn said(review: Box<Reviewed>, not_pushable: Option<NotPushable>) -> Turn {
     if approves(&review) {
         return approved(review);
     }
@@ -288,12 +292,12 @@ fn said(review: Box<Reviewed>, is_fork: bool) -> Turn {
         learnt: Some(Learnt::Completed { review, approved: false }),
         ..over(Ending::NeedsPerson(why.to_owned()))
     };
-    match review.verdict {
-        Verdict::Blocked => person(review, "something outside of the pull request is missing"),
-        Verdict::Lgtm | Verdict::Minor | Verdict::Major if is_fork => {
-            person(review, "changes are requested, and the change comes from another repository, which is never pushed to")
+    match (review.verdict, not_pushable) {
+        (Verdict::Blocked, _) => person(review, "something outside of the pull request is missing"),
+        (Verdict::Lgtm | Verdict::Minor | Verdict::Major, Some(refusal)) => {
+            person(review, &format!("changes are requested, and {refusal}"))
         }
-        Verdict::Lgtm | Verdict::Minor | Verdict::Major => {
+        (Verdict::Lgtm | Verdict::Minor | Verdict::Major, None) => {
             let without = review.agents.iter().filter(|agent| agent.as_str() != RULES_AGENT).cloned().collect();
             let wish = Wish::Respond { head: review.head.clone(), review: review.run.clone(), without };
             let learnt = Learnt::Completed { review: review.clone(), approved: false };

@@ -10,6 +10,7 @@ use crate::publish::marker::{Mark, MarkerKey, seal};
 use crate::publish::outgoing::Outgoing;
 use crate::publish::reconcile::Stop;
 use crate::pull::capability::{Capabilities, Capability};
+use crate::pull::chronological::Chronological;
 use crate::pull::facts::{Account, Pull, PullState};
 use crate::pull::fault::ForgeFault;
 use crate::pull::talk::{NewReview, Review, ReviewEvent, ReviewState};
@@ -81,7 +82,7 @@ pub fn contradicts(desired: &Desired<'_>, observed: &Observed) -> bool {
 }
 
 pub fn next(desired: &Desired<'_>, observed: &Observed) -> Result<Next, Refrain> {
-    let said = standing(&observed.reviews, desired.me, desired.case_id, desired.key);
+    let said = standing(&Chronological::of(&observed.reviews), desired.me, desired.case_id, desired.key);
     // The oldest: where two of us were at it at once, it is the one that everybody goes by.
     if let Some(said) = said.into_iter().find(|said| &said.sitting == desired.sitting) {
         return Ok(Next::Stands(said));
@@ -119,7 +120,7 @@ pub fn next(desired: &Desired<'_>, observed: &Observed) -> Result<Next, Refrain>
 /// The earlier verdict that says the same of the same head as `ours`, which was just posted: two machines were at it at once. The later
 /// one is taken back by whoever posted it, where the forge lets reviews be removed.
 pub fn earlier_double(desired: &Desired<'_>, observed: &Observed, ours: &str) -> Option<Standing> {
-    let said = standing(&observed.reviews, desired.me, desired.case_id, desired.key);
+    let said = standing(&Chronological::of(&observed.reviews), desired.me, desired.case_id, desired.key);
     let place = said.iter().position(|said| said.review == ours)?;
     let is_same_occasion = |earlier: &Standing| match (&earlier.sitting, desired.sitting) {
         (Sitting::Sweep { .. }, Sitting::Sweep { .. }) => true,

@@ -248,8 +248,7 @@ fn a_commit_says_what_and_for_which_item() {
     assert_eq!(subject("Use a set.\nAnd more", &item), "Use a set. And more");
     assert_eq!(subject(" ", &item), "Address feedback on src/a.py:4");
     assert_eq!(subject(&"x".repeat(200), &item).chars().count(), 72);
-    assert_eq!(
-        message("Use a set", &item, &"run".into(), &"claude".into()),
-        "Use a set\n\nTribunal-Item: thread:1\nTribunal-Run: run\nTribunal-Fixer: claude\n"
-    );
+    let by = |answers_person| message("Use a set", [&item.id], &"run".into(), &By { fixer: &"claude".into(), answers_person });
+    assert_eq!(by(false), "Use a set\n\nTribunal-Item: thread:1\nTribunal-Run: run\nTribunal-Fixer: claude\n");
+    assert_eq!(by(true), format!("{}Tribunal-Asked-By: person\n", by(false)));
 }

@@ -79,11 +79,15 @@ fn a_blocked_one_has_no_response() {
     assert_eq!((told.count("respond 1"), told.status(1).as_str()), (0, "NeedsHumanFollowUp"));
 }
 
-/// What comes from another repository is reviewed, and never pushed to.
+/// What comes from another repository is reviewed, and never pushed to; nor is what somebody proposes who may not write, when it lies
+/// in our own.
 #[test]
-fn a_fork_is_reviewed_and_not_pushed_to() {
-    let told = Stage::new(no_merge()).pull(|pull| (pull.is_fork, pull.bugs) = (true, 1)).run();
-    assert_eq!((told.count("review 1"), told.count("respond 1"), told.status(1).as_str()), (1, 0, "NeedsHumanFollowUp"));
+fn what_a_stranger_proposes_is_reviewed_and_not_pushed_to() {
+    for (is_fork, is_strangers) in [(true, false), (false, true), (true, true)] {
+        let told =
+            Stage::new(no_merge()).pull(|pull| (pull.is_fork, pull.is_strangers, pull.bugs) = (is_fork, is_strangers, 1)).run();
+        assert_eq!((told.count("review 1"), told.count("respond 1"), told.status(1).as_str()), (1, 0, "NeedsHumanFollowUp"));
+    }
 }
 
 /// SL-36, SL-37, SL-105: markers are rejected before anything else, and nothing of it is reviewed.

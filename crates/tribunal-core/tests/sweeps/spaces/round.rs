@@ -48,6 +48,7 @@ pub fn looks() -> Vec<Seen> {
                     let pull = Pr { state, draft, is_fork, markers, checks, ..Pr::new(1, head(at)) };
                     all.push(forge.seen(&pull));
                 }
+                all.push(forge.seen(&Pr { state, draft, is_fork, markers, is_strangers: true, ..Pr::new(1, head(at)) }));
                 let mut unread = forge.seen(&Pr { state, draft, is_fork, markers, ..Pr::new(1, head(at)) });
                 unread.facts.checks = Told::Unknown("HTTP 502".into());
                 all.push(unread);
@@ -208,9 +209,9 @@ fn judge(known: &Known, news: &News, turn: &Turn) {
             assert!(!known.fixed || !review.agents.contains(&AgentName::from(FIXER)), "the fixer has a word");
         }
         Some(Wish::Respond { without, .. }) => {
-            let Round::Saying { review, is_fork } = before else { panic!("a response to nothing") };
+            let Round::Saying { review, not_pushable } = before else { panic!("a response to nothing") };
             assert!(
-                !is_fork
+                not_pushable.is_none()
                     && (review.verdict != Verdict::Lgtm || !review.blocking.is_empty())
                     && review.verdict != Verdict::Blocked
             );

@@ -7,8 +7,9 @@ use crate::cli::pr::{MergeArgs, MethodArg};
 use crate::situation::Situation;
 use crate::terminal::out;
 use tribunal_core::publish::visible::visible_line;
+use tribunal_core::pull::chronological::Chronological;
 use tribunal_core::pull::facts::{CheckState, MergeMethod, MergeOrder, Pull};
-use tribunal_core::pull::talk::ReviewState;
+use tribunal_core::pull::talk::{Review, ReviewState};
 use tribunal_forge::port::ReviewPull as _;
 
 pub async fn run(args: MergeArgs, quiet: bool) -> Result<(), Situation> {
@@ -48,16 +49,11 @@ async fn reasons_to_wait(desk: &Desk, pull: &Pull) -> Result<Vec<String>, Situat
     if open > 0 {
         reasons.push(format!("{} not resolved", count(open, "thread")));
     }
-    // The last judgement of each reviewer counts.
-    let mut asking: Vec<(String, String, bool)> = Vec::new();
-    for review in desk.local.reviews(pull.number).await.unwrap_or_default() {
-        let judges = matches!(review.state, ReviewState::Approved | ReviewState::ChangesRequested);
-        if judges {
-            asking.retain(|(id, _, _)| *id != review.author.id);
-            asking.push((review.author.id, review.author.login, review.state == ReviewState::ChangesRequested));
-        }
-    }
-    reasons.extend(asking.into_iter().filter(|(_, _, asks)| *asks).map(|(_, login, _)| format!("{login} asked for changes")));
+    let reviews = desk.local.reviews(pull.number).await.unwrap_or_default();
+    let judges = |review: &Review| matches!(review.state, ReviewState::Approved | ReviewState::ChangesRequested);
+    let last = Chronological::of(&reviews).last_of_each(judges).into_values();
+    let asking = last.filter(|review| review.state == ReviewState::ChangesRequested);
+    reasons.extend(asking.map(|review| format!("{} asked for changes", review.author.login)));
     Ok(reasons)
 }
 

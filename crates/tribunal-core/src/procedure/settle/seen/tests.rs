@@ -35,7 +35,14 @@ fn seen(reviews: &[Review]) -> PullSeen {
 
 fn seen_with(reviews: &[Review], permissions: &Permissions) -> PullSeen {
     let (me, key, bots) = (account("tribunal"), key(), Bots::from([("lint-runner".to_owned(), BotAccount::named("lint"))]));
-    PullSeen::of(&pull(9, "h2"), reviews, &Eyes { me: &me, case_id: CASE, key: &key, bots: &bots, permissions })
+    let dated =
+        |(review, second): (&Review, u32)| Review { submitted_at: format!("2026-01-01T00:00:{second:02}Z"), ..review.clone() };
+    let reviews: Vec<Review> = reviews.iter().zip(0..).map(dated).collect();
+    PullSeen::of(
+        &pull(9, "h2"),
+        &Chronological::of(&reviews),
+        &Eyes { me: &me, case_id: CASE, key: &key, bots: &bots, permissions },
+    )
 }
 
 /// Issue 16, A1: the approval or the request of somebody who may not write takes no task out of the loop.
