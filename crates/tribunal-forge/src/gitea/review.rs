@@ -149,10 +149,19 @@ impl Gitea {
         let read: PagesRead<wire::Review> = self.first_pages(&path, &what, MAX_PAGES, Hides::Drafts).await?;
         self.ended(&read, &what)?;
         let whole = match read.total {
-            // Other people's drafts may be what is missing. Whatever was submitted stands among the events as well.
+            // Other people's drafts may be what is missing. What was submitted stands among the events as well; a draft may too, but
+            // cannot be read by itself.
             Some(total) if read.items.len() < total => {
                 let submitted: Vec<i64> = self.events(number).await?.iter().filter_map(wire::Event::review).collect();
-                Whole::naming(self.http.host(), &what, read.items, submitted, |review| review.id)?
+                let mut readable = Vec::new();
+                for id in submitted.into_iter().filter(|id| !read.items.iter().any(|review| review.id == *id)) {
+                    match self.http.get::<wire::Review>(&format!("{path}/{id}"), &what).await {
+                        Ok(review) => readable.push(review.id),
+                        Err(ForgeFault::NotFound { .. }) => {}
+                        Err(fault) => return Err(fault),
+                    }
+                }
+                Whole::naming(self.http.host(), &what, read.items, readable, |review| review.id)?
             }
             total => Whole::counted(self.http.host(), &what, read.items, total)?,
         };
