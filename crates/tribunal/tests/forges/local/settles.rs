@@ -9,6 +9,7 @@ impl Plain {
     /// An issue (#1), a clean pull request that closes it (#2), and a plan with that one task.
     fn with_plan() -> Plain {
         let plain = Plain::new();
+        std::fs::write(plain.repository().join(".git/info/exclude"), ".hall-cache\n").unwrap();
         plain.tribunal(&["pr", "issue", "open", "--title", "Cart", "--body", "It must add up."]).ended(0);
         plain.commit("cart.py", "def total(items):\n    return sum(items)\n", "cart");
         plain.tribunal(&["pr", "open", "--title", "Cart", "--body", "Closes #1"]).ended(0);
