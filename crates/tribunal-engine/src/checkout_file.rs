@@ -4,8 +4,8 @@
 
 use std::path::{Component, Path, PathBuf};
 use tribunal_core::ids::{RepoPath, Sha};
-use tribunal_forge::git::Repository;
 use tribunal_forge::git::work_file::read_regular_file;
+use tribunal_forge::git::{GitError, Repository};
 
 /// More than any linter has to say.
 pub const MAX_BYTES: u64 = 64 * 1024 * 1024;
@@ -56,10 +56,13 @@ pub fn check(path: &Path, here: Option<&Repository>, reviewed: Option<(&Reposito
     Ok(())
 }
 
-/// The same as a question, for a file of whatever checkout it lies in.
+/// The same as a question, for a file of whatever checkout it lies in. A checkout that cannot be read may track it.
 pub fn could_be_brought(file: &Path) -> bool {
-    let folder = file.parent().unwrap_or(Path::new("."));
-    check(file, Repository::discover(folder).ok().as_ref(), None).is_err()
+    match Repository::discover(file.parent().unwrap_or(Path::new("."))) {
+        Ok(repository) => check(file, Some(&repository), None).is_err(),
+        Err(GitError::NotARepository(_)) => false,
+        Err(_) => true,
+    }
 }
 
 /// The first part of the way from the top to the file that is a link.
@@ -93,4 +96,26 @@ fn tracked_as(name: &str, here: Option<&Repository>, reviewed: Option<(&Reposito
 fn starts_in(name: &str, path: &str) -> bool {
     let (name, path) = (name.to_lowercase(), path.to_lowercase());
     name == path || name.strip_prefix(&path).is_some_and(|rest| rest.starts_with('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+    use std::fs;
+
+    /// Issue 16: a checkout that is refused does not make its files a person's own.
+    #[test]
+    fn a_file_of_an_unreadable_checkout_may_be_the_branchs() {
+        let folder = tempfile::tempdir().unwrap();
+        let plan = folder.path().join("plan.json");
+        fs::write(&plan, "{}").unwrap();
+        assert!(!could_be_brought(&plan), "it lies in no checkout");
+        let git = folder.path().join(".git");
+        ["objects", "refs"].iter().for_each(|name| fs::create_dir_all(git.join(name)).unwrap());
+        fs::write(git.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+        fs::write(git.join("config"), "[core]\n\tworktree = /somewhere/else\n").unwrap();
+        assert!(could_be_brought(&plan));
+    }
 }

@@ -87,7 +87,7 @@ impl Exemption {
     }
 
     /// Text that a tool wrote or another project owns: the base says so of the path, or the file of this path was already so in the
-    /// base and still is. One that was renamed is exempt by nothing that it was: half of it may be new, under a name of its choice.
+    /// base and still is. A renamed file is read whatever it was before: half of it may be new, under a name of its choice.
     pub(super) fn for_text(file: &FileSummary) -> Option<Self> {
         if file.became_executable {
             return None;

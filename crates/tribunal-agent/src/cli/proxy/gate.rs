@@ -35,7 +35,7 @@ pub fn check(wire: Wire, route: &Route, body: &[u8], model: Option<&str>) -> Res
         return if body.is_empty() { Ok(None) } else { Err("a request that asks nothing has no body".into()) };
     }
     let mut body: Value = serde_json::from_slice(body).map_err(|_| "the request is not JSON".to_owned())?;
-    let Some(top) = body.as_object_mut() else { return Err("the request is no JSON object".into()) };
+    let Some(top) = body.as_object_mut() else { return Err("the request is not a JSON object".into()) };
     if let Some(model) = model {
         let asked = route.model.as_deref().or_else(|| top.get("model").and_then(Value::as_str)).unwrap_or_default();
         if asked != model {
@@ -47,7 +47,7 @@ pub fn check(wire: Wire, route: &Route, body: &[u8], model: Option<&str>) -> Res
     }
     top.retain(|field, _| fields(wire).contains(&field.as_str()));
     if top.get("tools").is_some_and(|tools| !tools.is_array() && !tools.is_null()) || holds_single_tool(&body) {
-        return Err("`tools` is no list".into());
+        return Err("`tools` is not a list".into());
     }
     if let Some(tool) = tools(&body).into_iter().find_map(|tool| remote(wire, tool)) {
         return Err(format!("the tool {tool} is not known to run on this machine, and could carry words out"));

@@ -31,7 +31,7 @@ static PIN: Pattern =
 static REPOSITORY: Pattern = Pattern::new(r#"([\w.-]+/[\w.-]+?)(?:\.git)?/?(?:["'#@?\s,}]|$)"#);
 /// A commit, as lock files write it.
 static COMMIT: Pattern = Pattern::new(r"\b[0-9a-f]{7,64}\b");
-/// How far from the name of a source its commit stands in a lock.
+/// Lines between the name of a source and its commit in a lock file.
 const COMMIT_REACH: usize = 4;
 
 /// The lock files in which the tool of a manifest writes the commit that it took.
@@ -45,7 +45,7 @@ fn locks_of(manifest: &str) -> &'static [&'static str] {
 }
 
 pub fn check(scope: &Scope<'_>) -> Vec<Claim> {
-    // A commit that a lock pins is what is built. The lock must come along: without it, the next one to make it takes what is there then.
+    // A source is pinned if the lock file names its commit, and the lock file is part of the change.
     let locks: BTreeMap<&str, &ChangedFile> = scope.change.all.iter().map(|file| (file.path.as_str(), file)).collect();
     let is_free = |file: &ChangedFile, line: &DiffLine| !is_locked(&locks, file, line);
     let of_file = |file: &'_ ChangedFile| {
