@@ -17,6 +17,7 @@ use tribunal_core::ids::RepoPath;
 use tribunal_core::linter::edit::{Edit, Place};
 use tribunal_core::linter::output::{self, LinterResult, rule_name};
 use tribunal_core::linter::profile::{Format, Profile, Selection, Stream, Tree};
+use tribunal_core::linter::suppression::Settings;
 use tribunal_core::policy::linter::{LinterConfig, LinterConfigFrom};
 
 pub mod found;
@@ -34,12 +35,23 @@ pub struct ProfiledLinter<'a> {
     pub profile: &'a Profile,
 }
 
+/// A file that a linter may be given.
+#[derive(Debug)]
+pub struct Changed<'a> {
+    pub path: &'a RepoPath,
+    pub text: &'a str,
+    /// The text without the suppressions that the change adds, where it adds some.
+    pub unsuppressed: Option<String>,
+}
+
 /// What a linter found.
 #[derive(Debug)]
 pub struct Found {
     /// The files that it was given.
     pub files: BTreeSet<RepoPath>,
     pub results: Vec<LinterResult>,
+    /// What it says of the files to which the change adds suppressions, without them.
+    pub unsuppressed: Vec<LinterResult>,
     /// What absolute paths in it begin with.
     pub root: String,
 }
@@ -51,13 +63,13 @@ const MOST_BYTES: usize = 64 * 1024;
 const MOST_TALK: usize = 60 * 1024;
 
 impl ProfiledLinter<'_> {
-    pub fn look(&self, changed: &[(&RepoPath, &str)], sources: &dyn Sources) -> Result<Found, AgentFailure> {
+    pub fn look(&self, changed: &[Changed<'_>], sources: &dyn Sources) -> Result<Found, AgentFailure> {
         let failed = AgentFailure::Failed;
         let selection = self.profile.selection().map_err(failed)?;
-        let changed: Vec<&(&RepoPath, &str)> = changed.iter().filter(|(path, _)| selection.looks_at(path)).collect();
-        let files: BTreeSet<RepoPath> = changed.iter().map(|(path, _)| (*path).clone()).collect();
+        let changed: Vec<&Changed<'_>> = changed.iter().filter(|file| selection.looks_at(file.path)).collect();
+        let files: BTreeSet<RepoPath> = changed.iter().map(|file| file.path.clone()).collect();
         if files.is_empty() {
-            return Ok(Found { files, results: Vec::new(), root: String::new() });
+            return Ok(Found { files, results: Vec::new(), unsuppressed: Vec::new(), root: String::new() });
         }
         let program = self.config.program().unwrap_or_default();
         if on_path(program).is_none() {
@@ -66,11 +78,13 @@ impl ProfiledLinter<'_> {
         let (copy, home) = (scratch()?, scratch()?);
         let io = |error: std::io::Error| AgentFailure::Failed(format!("its folder cannot be made: {error}"));
         match self.profile.tree {
-            Tree::Changed => changed.iter().try_for_each(|(path, text)| put(copy.path(), path, text.as_bytes())).map_err(io)?,
+            Tree::Changed => {
+                changed.iter().try_for_each(|file| put(copy.path(), file.path, file.text.as_bytes())).map_err(io)?;
+            }
             Tree::Whole => {
                 sources.export(copy.path()).map_err(failed)?;
                 crate::tree::cut_links(copy.path()).map_err(io)?;
-                remove_obeyed(copy.path(), &selection).map_err(io)?;
+                remove_all(copy.path(), &|path| selection.obeys(path)).map_err(io)?;
             }
         }
         let config = self.base_config(&selection, copy.path(), sources)?;
@@ -82,7 +96,14 @@ impl ProfiledLinter<'_> {
         for part in parts(&files) {
             results.extend(run.over(&part)?);
         }
-        Ok(Found { files, results, root: copy.path().display().to_string() })
+        let suppressing: Vec<(&RepoPath, &str)> =
+            changed.iter().filter_map(|file| Some((file.path, file.unsuppressed.as_deref()?))).collect();
+        suppressing.iter().try_for_each(|(path, text)| put(copy.path(), path, text.as_bytes())).map_err(io)?;
+        let mut unsuppressed = Vec::new();
+        for part in parts(&suppressing.iter().map(|(path, _)| (*path).clone()).collect()) {
+            unsuppressed.extend(run.over(&part).map_err(|failure| without_suppressions(&part, &failure))?);
+        }
+        Ok(Found { files, results, unsuppressed, root: copy.path().display().to_string() })
     }
 
     /// Puts the base's configuration into the copy, and names the file nearest to the top.
@@ -104,6 +125,31 @@ impl ProfiledLinter<'_> {
     }
 }
 
+/// Nobody knows what is suppressed there, so the linter has not looked.
+fn without_suppressions(files: &[&RepoPath], failure: &AgentFailure) -> AgentFailure {
+    let first = files.first().map_or_else(String::new, |file| file.to_string());
+    let more = if files.len() > 1 { format!(" and {} more", files.len() - 1) } else { String::new() };
+    AgentFailure::Failed(format!(
+        "this change adds comments that suppress its results in {first}{more}, and it cannot look without them: {failure}"
+    ))
+}
+
+/// Makes the copy of a tree one in which the change suppresses nothing: with the base's settings of linters in place of its own, and
+/// with these texts.
+pub fn without_the_change_s_suppressions(
+    copy: &Path,
+    sources: &dyn Sources,
+    settings: &Settings,
+    texts: &[(RepoPath, String)],
+) -> Result<(), String> {
+    let io = |error: std::io::Error| error.to_string();
+    crate::tree::cut_links(copy).map_err(io)?;
+    remove_all(copy, &|path| settings.contains(path)).map_err(io)?;
+    let of_base = sources.of_base(&|path| settings.contains(path))?;
+    of_base.iter().try_for_each(|(path, bytes)| put(copy, path, bytes)).map_err(io)?;
+    texts.iter().try_for_each(|(path, text)| put(copy, path, text.as_bytes())).map_err(io)
+}
+
 fn scratch() -> Result<Scratch, AgentFailure> {
     Scratch::temporary().map_err(|error| AgentFailure::Failed(format!("no scratch folder: {error}")))
 }
@@ -119,8 +165,8 @@ fn put(root: &Path, path: &RepoPath, bytes: &[u8]) -> std::io::Result<()> {
     std::fs::write(place, bytes)
 }
 
-/// Takes out whatever the linter would obey, links included: what they lead to lies in the same tree.
-fn remove_obeyed(root: &Path, selection: &Selection) -> std::io::Result<()> {
+/// Takes out whatever the test names, links included: what they lead to lies in the same tree.
+fn remove_all(root: &Path, is_named: &dyn Fn(&RepoPath) -> bool) -> std::io::Result<()> {
     let mut folders = vec![root.to_owned()];
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(&folder)? {
@@ -128,7 +174,7 @@ fn remove_obeyed(root: &Path, selection: &Selection) -> std::io::Result<()> {
             let path = entry.path();
             let name = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().replace('\\', "/");
             let is_folder = entry.file_type()?.is_dir();
-            match (selection.obeys(&RepoPath::from(name.as_str())), is_folder) {
+            match (is_named(&RepoPath::from(name.as_str())), is_folder) {
                 (true, true) => std::fs::remove_dir_all(&path)?,
                 (true, false) => std::fs::remove_file(&path)?,
                 (false, true) => folders.push(path),

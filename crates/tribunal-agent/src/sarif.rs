@@ -106,9 +106,15 @@ struct LintResult {
     #[serde(default)]
     locations: Vec<Location>,
     #[serde(default)]
-    suppressions: Option<Vec<serde_json::Value>>,
+    suppressions: Option<Vec<Suppression>>,
     #[serde(default)]
     fixes: Vec<LintFix>,
+}
+
+#[derive(Deserialize)]
+struct Suppression {
+    #[serde(default)]
+    kind: String,
 }
 
 #[derive(Deserialize)]
@@ -189,6 +195,12 @@ impl Run {
     /// What nobody has suppressed.
     fn standing(&self) -> impl Iterator<Item = &LintResult> {
         self.results.iter().flatten().filter(|result| result.suppressions.as_ref().is_none_or(Vec::is_empty))
+    }
+
+    /// What a comment in the source suppresses, where the linter names it.
+    fn suppressed_in_source(&self) -> impl Iterator<Item = &LintResult> {
+        let all = self.results.iter().flatten();
+        all.filter(|result| result.suppressions.iter().flatten().any(|suppression| suppression.kind == "inSource"))
     }
 
     fn rule_of(&self, result: &LintResult) -> Option<&Rule> {
@@ -328,6 +340,21 @@ impl SarifAgent<'_> {
             })
             .collect();
         Ok(report)
+    }
+
+    /// Claims for results on lines that the change added which a comment suppresses.
+    pub fn suppressed(
+        &self,
+        role: &Role,
+        bytes: &[u8],
+        change: &Change,
+        root: Option<&Path>,
+    ) -> Result<Vec<Claim>, AgentFailure> {
+        let log = read(bytes)?;
+        let of_run = |run: &Run| -> Vec<Claim> {
+            run.suppressed_in_source().filter_map(|result| self.claim(role, run, result, change, root).ok()).collect()
+        };
+        Ok(log.runs.iter().flat_map(of_run).collect())
     }
 
     fn speaks_of(&self, code: &CategoryCode, role: &Role) -> bool {

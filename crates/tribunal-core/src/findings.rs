@@ -21,4 +21,5 @@ pub mod report;
 pub mod role;
 pub mod rule_severity;
 pub mod scale;
+pub mod silenced;
 pub mod window;

@@ -3,7 +3,7 @@
 //!
 //! Everything here is pure: [`profile`] is the type, [`built_in`] the profiles in the binary, [`output`] turns what a linter printed
 //! into results, [`triage`] weighs a rule, [`claim`] turns results into a reviewer's report, [`scope`] says which categories a seat
-//! answers for. Running the program is `tribunal-agent`'s part.
+//! answers for, [`suppression`] what the change keeps a linter from saying. Running the program is `tribunal-agent`'s part.
 
 pub mod built_in;
 pub mod claim;
@@ -11,4 +11,5 @@ pub mod edit;
 pub mod output;
 pub mod profile;
 pub mod scope;
+pub mod suppression;
 pub mod triage;

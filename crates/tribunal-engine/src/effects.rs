@@ -7,6 +7,7 @@ mod linter;
 pub mod on_forge;
 mod opinion;
 mod publish;
+mod sarif;
 mod schemas;
 mod seat;
 mod thinking;

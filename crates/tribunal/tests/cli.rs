@@ -23,6 +23,7 @@ mod cli {
     mod ledger;
     mod library;
     mod linked_files;
+    mod linter_suppression;
     mod linters;
     mod models;
     mod outgoing;

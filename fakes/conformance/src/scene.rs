@@ -30,7 +30,7 @@ pub const ADDED: u32 = 9;
 pub const DELETED: u32 = 12;
 
 pub fn name(stem: &str) -> String {
-    format!("{stem}-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
+    format!("{stem}-{}-{:05}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
 /// The file before: lines 1 to 20.

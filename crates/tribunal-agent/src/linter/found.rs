@@ -1,6 +1,6 @@
 //! Which linters are installed here, in which version, and whether they work.
 
-use super::{Given, ProfiledLinter};
+use super::{Changed, Given, ProfiledLinter};
 use crate::AgentFailure;
 use crate::cli::found::on_path;
 use crate::process::{Clocks, Invocation, run};
@@ -66,7 +66,7 @@ pub fn try_sample(config: &LinterConfig, profile: &Profile) -> Result<(), AgentF
     let mut given = Given { files: sample.beside.clone() };
     given.files.insert(sample.path.clone(), sample.text.clone());
     let linter = ProfiledLinter { config, profile };
-    let found = linter.look(&[(&sample.path, sample.text.as_str())], &given)?;
+    let found = linter.look(&[Changed { path: &sample.path, text: &sample.text, unsuppressed: None }], &given)?;
     if found.results.iter().any(|result| result.rule == sample.rule) {
         return Ok(());
     }

@@ -5,7 +5,7 @@ use tribunal_core::linter::profile::Profile;
 /// A profile whose program is the shell, so that what a linter is given can be looked at.
 fn profile(script: &str, more: &str) -> Profile {
     let text = format!(
-        "about = 'x'\nprogram = 'sh'\ninstall = 'x'\nrole = 'staff-engineer'\nfiles = ['*.py']\nargs = ['-c', '''{script}''', 'sh', '{{config}}', '{{files}}']\n{more}\n\
+        "about = 'x'\nprogram = 'sh'\ninstall = 'x'\nrole = 'staff-engineer'\nfiles = ['*.py']\nsuppressed_by = []\nargs = ['-c', '''{script}''', 'sh', '{{config}}', '{{files}}']\n{more}\n\
          [config]\nbase = ['lint.toml']\nnever = ['lint.js', 'plugins/**']\nwith = ['--config', '{{path}}']\nwithout = ['--isolated']\n\
          [output]\nformat = 'lines'\npattern = '^(?<file>[^:]+):(?<line>\\d+):(?<message>.+)$'\n\
          [sample]\npath = 'a.py'\ntext = ''\nrule = 'x'\n"
@@ -32,7 +32,8 @@ impl Sources for Hostile {
 fn look_with(config: &LinterConfig, script: &str, more: &str) -> Result<Found, AgentFailure> {
     let profile = profile(script, more);
     let changed = ["a.py", "-x.py", "lint.js", "readme.md"].map(RepoPath::from);
-    let changed: Vec<(&RepoPath, &str)> = changed.iter().map(|path| (path, "of the change")).collect();
+    let changed: Vec<Changed<'_>> =
+        changed.iter().map(|path| Changed { path, text: "of the change", unsuppressed: None }).collect();
     ProfiledLinter { config: &LinterConfig { program: Some("sh".into()), ..config.clone() }, profile: &profile }
         .look(&changed, &Hostile)
 }
@@ -87,6 +88,29 @@ fn a_linter_that_did_not_look_has_failed() {
     assert_eq!(look("echo 'a.py:1:x'; exit 1", "").unwrap(), ["x"]);
 }
 
+/// Issue 16: run again over text without the suppressions that the change adds, and only over the files that have some. If it cannot look
+/// at that, it has not looked.
+#[test]
+fn a_linter_looks_again_without_the_change_s_suppressions() {
+    let paths = ["a.py", "b.py"].map(RepoPath::from);
+    let look = |script: &str| {
+        let profile = profile(script, "");
+        let config = LinterConfig { program: Some("sh".into()), ..LinterConfig::of("x") };
+        let changed = [
+            Changed { path: &paths[0], text: "quiet", unsuppressed: Some("loud".into()) },
+            Changed { path: &paths[1], text: "other", unsuppressed: None },
+        ];
+        let found = ProfiledLinter { config: &config, profile: &profile }.look(&changed, &Hostile)?;
+        let messages = |results: Vec<LinterResult>| results.into_iter().map(|one| one.message).collect::<Vec<_>>();
+        Ok::<_, AgentFailure>((messages(found.results), messages(found.unsuppressed)))
+    };
+    let each = "shift 2; for f in \"$@\"; do echo \"$f:1:$(cat \"$f\")\"; done";
+    let (results, unsuppressed) = look(each).unwrap();
+    assert_eq!((results, unsuppressed), (vec!["quiet".to_owned(), "other".to_owned()], vec!["loud".to_owned()]));
+    let failure = look("grep -q loud a.py && exit 3 || exit 0").unwrap_err().to_string();
+    assert!(failure.contains("suppress its results in a.py") && failure.contains("ended with"), "{failure}");
+}
+
 /// One that is not installed is named with how to install it; where there is nothing for it to look at, that does not matter.
 #[test]
 fn a_missing_linter_is_named() {
@@ -94,9 +118,9 @@ fn a_missing_linter_is_named() {
     let config = LinterConfig { program: Some("no-such-linter-anywhere".into()), ..LinterConfig::of("x") };
     let linter = ProfiledLinter { config: &config, profile: &profile };
     let path = RepoPath::from("a.py");
-    let failure = linter.look(&[(&path, "")], &Hostile).unwrap_err().to_string();
+    let failure = linter.look(&[Changed { path: &path, text: "", unsuppressed: None }], &Hostile).unwrap_err().to_string();
     assert!(failure.starts_with("not-run: `no-such-linter-anywhere` is not installed here"), "{failure}");
-    assert!(linter.look(&[(&"a.md".into(), "")], &Hostile).unwrap().files.is_empty());
+    assert!(linter.look(&[Changed { path: &"a.md".into(), text: "", unsuppressed: None }], &Hostile).unwrap().files.is_empty());
 }
 
 /// What a linter was told to write is read by us, outside of its sandbox: a link there would have us read what it may not, or never end.
@@ -108,14 +132,15 @@ fn a_linter_s_output_is_a_file_of_its_own() {
     std::fs::write(&private, "a.py:1:heron-words\n").unwrap();
     let to_file = |script: &str| {
         let text = format!(
-            "about = 'x'\nprogram = 'sh'\ninstall = 'x'\nrole = 'staff-engineer'\nfiles = ['*.py']\n\
+            "about = 'x'\nprogram = 'sh'\ninstall = 'x'\nrole = 'staff-engineer'\nfiles = ['*.py']\nsuppressed_by = []\n\
              args = ['-c', \'\'\'{script}\'\'\', '{{output}}']\n\
              [output]\nformat = 'lines'\nstream = 'file'\npattern = '^(?<file>[^:]+):(?<line>\\d+):(?<message>.+)$'\n\
              [sample]\npath = 'a.py'\ntext = ''\nrule = 'x'\n"
         );
         let (profile, path) = (Profile::parse(&text).unwrap(), RepoPath::from("a.py"));
         let config = LinterConfig { program: Some("sh".into()), ..LinterConfig::of("x") };
-        let found = ProfiledLinter { config: &config, profile: &profile }.look(&[(&path, "")], &Hostile)?;
+        let changed = Changed { path: &path, text: "", unsuppressed: None };
+        let found = ProfiledLinter { config: &config, profile: &profile }.look(&[changed], &Hostile)?;
         Ok::<_, AgentFailure>(found.results.into_iter().map(|result| result.message).collect::<Vec<_>>())
     };
     assert_eq!(to_file("echo a.py:1:own > \"$0\"").unwrap(), ["own"]);

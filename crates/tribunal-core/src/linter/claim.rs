@@ -4,12 +4,14 @@
 use super::edit::fix_of;
 use super::output::LinterResult;
 use super::profile::Profile;
+use super::suppression::only_without;
 use super::triage::{Triage, TriageTable, Weight, justification};
 use crate::diff::change::{Change, ChangedFile};
 use crate::findings::admit::{DropReason, one_line};
 use crate::findings::report::{Claim, CleanCheck, Fix, Report};
 use crate::findings::role::Role;
 use crate::findings::scale::{Blast, Confidence};
+use crate::findings::silenced::{self, Means, Silenced};
 use crate::ids::{CategoryCode, RepoPath};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,6 +25,8 @@ pub struct Linted<'a> {
     /// The files that it was given.
     pub files: &'a BTreeSet<RepoPath>,
     pub results: &'a [LinterResult],
+    /// What it says without the suppressions that the change adds; nothing where the change adds none.
+    pub unsuppressed: &'a [LinterResult],
     /// The folder that absolute paths of its output begin with.
     pub root: &'a str,
 }
@@ -32,7 +36,7 @@ const MOST_LINES: u32 = 5;
 
 impl Linted<'_> {
     /// The claims for results on lines that the change added, in categories that the role owns.
-    pub fn report(&self, role: &Role, change: &Change) -> Report {
+    fn report(&self, role: &Role, change: &Change) -> Report {
         let mut report = Report::default();
         let mut small: BTreeMap<(RepoPath, String), usize> = BTreeMap::new();
         for result in self.results {
@@ -64,6 +68,25 @@ impl Linted<'_> {
         }
         report.checked_clean = self.clean(role, &report);
         report
+    }
+
+    /// The report with questions about what the change keeps the linter from saying, as far as it is grave, and the rest of that.
+    pub fn report_on(&self, role: &Role, change: &Change) -> (Report, Vec<Silenced>) {
+        let (mut report, suppressed) = (self.report(role, change), self.suppressed(role, change));
+        report.checked_clean.retain(|clean| !suppressed.iter().any(|claim| claim.category == clean.category));
+        let (questions, silenced) = silenced::split(&suppressed, Means::Comment);
+        report.findings.extend(questions);
+        (report, silenced)
+    }
+
+    fn suppressed(&self, role: &Role, change: &Change) -> Vec<Claim> {
+        let claim = |result: &LinterResult| {
+            let triage = self.profile.triage(self.own, &result.rule, result.level.as_deref());
+            let Triage::Finding { category, weight } = triage else { return None };
+            let place = self.place(result, change).ok().filter(|_| role.owns(&category))?;
+            Some(self.claim(result, &place, category, weight))
+        };
+        only_without(self.unsuppressed, self.results).into_iter().filter_map(claim).collect()
     }
 
     fn place<'c>(&self, result: &LinterResult, change: &'c Change) -> Result<Place<'c>, DropReason> {

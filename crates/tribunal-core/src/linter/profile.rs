@@ -1,5 +1,6 @@
 //! What is known of one linter: how it is run and how its output is read.
 
+use super::suppression::Suppressions;
 use super::triage::{Triage, TriageTable, find};
 use crate::ids::{RepoPath, RoleName};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
@@ -25,6 +26,11 @@ pub struct Profile {
     pub files: Vec<String>,
     #[serde(default)]
     pub tree: Tree,
+    /// Regular expressions for the comments and attributes that make it silent about a line or a file. The first group is what has to be
+    /// blanked out for it to speak. No profile may forget them: a linter without any has an empty list.
+    pub suppressed_by: Vec<String>,
+    #[serde(default)]
+    pub passes_over: PassesOver,
     /// Arguments. `{files}` and `{folders}` stand for all files and their folders, `{config}` for the arguments of its configuration,
     /// `{own}` for the folder of its `own` files, `{output}` for the file that it writes.
     pub args: Vec<String>,
@@ -69,6 +75,18 @@ pub enum Tree {
     Changed,
     /// The whole tree of the head: it resolves names across files.
     Whole,
+}
+
+/// Files that it may leave out without a word, such as those of another operating system.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PassesOver {
+    /// By name.
+    #[serde(default)]
+    pub names: Vec<String>,
+    /// By a line in them: regular expressions.
+    #[serde(default)]
+    pub lines: Vec<String>,
 }
 
 /// How exit codes are read. Every other code means that it did not look.
@@ -235,6 +253,7 @@ impl Profile {
 
     fn check(&self) -> Result<(), String> {
         self.selection()?;
+        Suppressions::of(self)?;
         for pattern in [&self.output.pattern, &self.output.rule_pattern] {
             regex::Regex::new(pattern).map_err(|error| error.to_string())?;
         }
@@ -291,13 +310,13 @@ impl Selection {
 
 /// Patterns of file names. One without a slash fits a name in any folder. Case does not count: on some systems it does not either.
 #[derive(Debug, Clone)]
-struct Names {
+pub(super) struct Names {
     names: GlobSet,
     paths: GlobSet,
 }
 
 impl Names {
-    fn new(patterns: &[String]) -> Result<Self, String> {
+    pub(super) fn new(patterns: &[String]) -> Result<Self, String> {
         let set = |is_path: bool| {
             let mut set = GlobSetBuilder::new();
             for pattern in patterns.iter().filter(|pattern| pattern.contains('/') == is_path) {
@@ -309,7 +328,7 @@ impl Names {
         Ok(Names { names: set(false)?, paths: set(true)? })
     }
 
-    fn contains(&self, path: &RepoPath) -> bool {
+    pub(super) fn contains(&self, path: &RepoPath) -> bool {
         let name = path.as_str().rsplit('/').next().unwrap_or_default();
         self.names.is_match(name) || self.paths.is_match(path.as_str())
     }

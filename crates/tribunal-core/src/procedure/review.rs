@@ -26,6 +26,7 @@ use crate::findings::admit::AdmittedReport;
 use crate::findings::brief::TestDirection;
 use crate::findings::key::sha256_hex;
 use crate::findings::role::Role;
+use crate::findings::silenced::Silenced;
 use crate::ids::{AgentName, EffectKey, FindingId, FindingKey, RepoPath, RunId, Sha};
 use crate::plan::files::{Disposition, FileRules, FileSummary, LeftOut, NotReviewed};
 use crate::plan::flags::{Flags, flags};
@@ -393,14 +394,6 @@ pub struct SeatAnswer {
     /// What it was given beside the change; nothing for rules and linters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<Box<ContextGiven>>,
-}
-
-/// A match of a rule that a comment of the change itself silences.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Silenced {
-    pub rule: String,
-    pub path: RepoPath,
-    pub line: u32,
 }
 
 /// What an agent took.

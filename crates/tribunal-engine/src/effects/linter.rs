@@ -5,11 +5,12 @@ use super::given::{Given, plan};
 use super::seat::Answer;
 use std::path::Path;
 use tribunal_agent::AgentFailure;
-use tribunal_agent::linter::{ProfiledLinter, Sources};
+use tribunal_agent::linter::{Changed, ProfiledLinter, Sources};
 use tribunal_core::findings::role::Role;
 use tribunal_core::ids::{RepoPath, Sha};
 use tribunal_core::linter::claim::Linted;
 use tribunal_core::linter::scope::widened;
+use tribunal_core::linter::suppression::{PassedOver, Suppressions};
 use tribunal_core::linter::triage::read_table;
 use tribunal_core::plan::files::Disposition;
 use tribunal_core::plan::panel::Seat;
@@ -43,32 +44,43 @@ impl Effects {
         let repository = self.repository().map_err(|error| failed(error.to_string()))?;
         let plan = plan(state).map_err(failed)?;
         let reviewed = plan.files.iter().filter(|planned| planned.disposition == Disposition::Review);
-        let changed: Vec<(&RepoPath, &str)> = reviewed
+        let (suppressions, passed_over) = (Suppressions::of(profile).map_err(failed)?, PassedOver::of(profile).map_err(failed)?);
+        let changed: Vec<Changed<'_>> = reviewed
             .filter_map(|planned| {
                 let file = given.change().file(&planned.file.path)?;
-                Some((&file.path, file.new_text.as_deref()?))
+                let text = file.new_text.as_deref()?;
+                Some(Changed { path: &file.path, text, unsuppressed: suppressions.blanked(text, &file.added_numbers()) })
             })
             .collect();
         let own = read_table(&config.rules).map_err(failed)?;
-        let found = ProfiledLinter { config, profile }
+        let mut found = ProfiledLinter { config, profile }
             .look(&changed, &Commits { repository, base: tip.as_ref().unwrap_or(base), head })?;
+        let mut silenced = Vec::new();
+        found.files.retain(|path| {
+            let passed = given.change().file(path).and_then(|file| passed_over.find(seat.agent.as_str(), file));
+            silenced.extend(passed.iter().cloned());
+            passed.is_none()
+        });
         let linted = Linted {
             name: seat.agent.as_str(),
             profile,
             own: &own,
             files: &found.files,
             results: &found.results,
+            unsuppressed: &found.unsuppressed,
             root: &found.root,
         };
-        Ok(Answer { report: linted.report(role, given.change()), linted: Some(found.files), ..Answer::default() })
+        let (report, suppressed) = linted.report_on(role, given.change());
+        silenced.extend(suppressed);
+        Ok(Answer { report, silenced, linted: Some(found.files), ..Answer::default() })
     }
 }
 
 /// The tip of the base, whose configuration counts, and the head of a review.
-struct Commits<'a> {
-    repository: &'a Repository,
-    base: &'a Sha,
-    head: &'a Sha,
+pub(super) struct Commits<'a> {
+    pub repository: &'a Repository,
+    pub base: &'a Sha,
+    pub head: &'a Sha,
 }
 
 impl Sources for Commits<'_> {

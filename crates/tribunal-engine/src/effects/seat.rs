@@ -4,7 +4,6 @@ use super::Effects;
 use super::given::plan;
 use super::linter::seated_widely;
 use super::thinking::role;
-use crate::checkout_file;
 use crate::{EngineError, Progress};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,7 +13,6 @@ use tribunal_agent::rules::clock::TimeLimits;
 use tribunal_agent::rules::compile::RuleSet;
 use tribunal_agent::rules::scan::{Depth, Scan, scan_visible};
 use tribunal_agent::rules::visible::{Look, VisibleChange};
-use tribunal_agent::sarif::{Linter, SarifAgent};
 use tribunal_agent::scratch::Scratch;
 use tribunal_context::outline::outline;
 use tribunal_core::combine::recheck::{Rerun, recheck};
@@ -26,14 +24,14 @@ use tribunal_core::findings::key::Outline;
 use tribunal_core::findings::leak::Watch;
 use tribunal_core::findings::report::{Claim, CleanCheck, Report};
 use tribunal_core::findings::role::Role;
-use tribunal_core::findings::scale::Severity;
+use tribunal_core::findings::silenced::{self, Silenced};
 use tribunal_core::findings::window::Window;
 use tribunal_core::ids::{CategoryCode, RepoPath};
 use tribunal_core::plan::files::{Disposition, NotReviewed};
 use tribunal_core::plan::panel::Seat;
 use tribunal_core::policy::agents::{AgentConfig, KeySource, Means};
 use tribunal_core::policy::disabled_in::DisabledIn;
-use tribunal_core::procedure::review::{Input, Plan, SeatAnswer, Silenced, Spend, State, Target};
+use tribunal_core::procedure::review::{Input, Plan, SeatAnswer, Spend, State};
 use tribunal_core::report::receipt::{ContextGiven, Cost, Reading, RulesDepth, SeatState};
 
 /// A brief holds the whole change, whatever the window of what a command asks.
@@ -54,7 +52,7 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    fn of(report: Report) -> Self {
+    pub(super) fn of(report: Report) -> Self {
         Self { report, ..Self::default() }
     }
 }
@@ -106,33 +104,7 @@ impl Effects {
                 let context = context.given(state, &beside, &[&around]);
                 Answer { context: Some(Box::new(context)), ..Answer::of(agent.review(&brief, scratch.path())?) }
             }
-            AgentConfig::Sarif { file, command, timeout_seconds, env, network: _, read, category, categories } => {
-                let network = agent.has_open_network();
-                let agent = SarifAgent { category: category.as_deref(), categories };
-                let (bytes, root) = match (file, command) {
-                    (Some(file), _) => {
-                        let target = match &state.request.target {
-                            Target::Trees { head, .. } => self.repository.as_deref().map(|repository| (repository, head)),
-                            Target::Patch { .. } => None,
-                        };
-                        checkout_file::read_sarif(file, target).map_err(AgentFailure::Failed)?
-                    }
-                    (None, Some(command)) => {
-                        let Target::Trees { head, .. } = &state.request.target else {
-                            return Err(AgentFailure::Failed("a linter needs files, and a bare diff has none".into()));
-                        };
-                        let (copy, home) = (scratch()?, scratch()?);
-                        self.repository()
-                            .and_then(|repository| repository.export(head, copy.path()))
-                            .map_err(|error| failed(&error))?;
-                        let linter = Linter { command, env, network, read, timeout: *timeout_seconds };
-                        let bytes = linter.run(copy.path(), home.path())?;
-                        (bytes, copy.path().to_path_buf())
-                    }
-                    (None, None) => return Err(AgentFailure::Failed("it has neither a file nor a command".into())),
-                };
-                Answer::of(agent.report(role, &bytes, given.change(), Some(&root))?)
-            }
+            AgentConfig::Sarif { .. } => self.play_sarif(agent, &seat.agent, role, state, &given)?,
             AgentConfig::Linter(linter) => self.play_linter(seat, linter, role, state, &given)?,
             AgentConfig::NotTrusted(stub) => return Err(AgentFailure::Failed(format!("not-run: {}", stub.why))),
             _ => return Err(AgentFailure::Failed(format!("a `{}` agent is not played here", agent.kind()))),
@@ -229,32 +201,16 @@ impl Effects {
             })
             .collect();
         let own = |claim: &&Claim| role.owns(&claim.category);
-        let (grave, light): (Vec<&Claim>, Vec<&Claim>) = scanned.silenced.iter().filter(own).partition(|claim| is_grave(claim));
+        let (questions, silenced) = silenced::split(scanned.silenced.iter().filter(own), silenced::Means::Comment);
         let checks = checks(&self.rules, role, scanned);
         let report = Report {
-            findings: scanned.claims.iter().filter(own).cloned().chain(grave.into_iter().map(questioned)).collect(),
+            findings: scanned.claims.iter().filter(own).cloned().chain(questions).collect(),
             checked_clean: clean_checks(&checks, scanned),
             ..Report::default()
         };
-        let silenced = light.into_iter().filter_map(silenced).collect();
         let rules = checks.iter().map(|check| check.rules as u32).sum();
         Ok(Answer { report, depths, rules, cut: scanned.cut.iter().cloned().collect(), silenced, linted: None, context: None })
     }
-}
-
-/// Too much for a comment of the change itself to wave through.
-fn is_grave(claim: &Claim) -> bool {
-    claim.severity == Some(Severity::Blocker) || claim.category.as_str().starts_with('S')
-}
-
-/// A silenced match, put as a question to whoever reviews the change.
-fn questioned(claim: &Claim) -> Claim {
-    let details = "This change also adds the comment that tells a linter to be silent here. Is it meant?";
-    Claim { severity: Some(Severity::Question), details: Some(details.to_owned()), fix: None, ..claim.clone() }
-}
-
-fn silenced(claim: &Claim) -> Option<Silenced> {
-    Some(Silenced { rule: claim.rule.clone()?, path: claim.file.clone(), line: claim.line_start.unwrap_or(1) })
 }
 
 /// The change as the plan wants it read.
@@ -285,7 +241,7 @@ impl<'a> View<'a> {
     }
 }
 
-fn scratch() -> Result<Scratch, AgentFailure> {
+pub(super) fn scratch() -> Result<Scratch, AgentFailure> {
     Scratch::temporary().map_err(|error| AgentFailure::Failed(format!("no scratch folder: {error}")))
 }
 

@@ -1,6 +1,6 @@
 //! The library of a project: where it is kept, and what a review asks it.
 
-use super::review::pull::{AtHand, clone_folder};
+use super::review::pull::{AtHand, clone_folder, commands_withheld};
 use crate::situation::{Situation, exit};
 use crate::workspace::forge::{Connected, connect_here};
 use crate::workspace::{self, Person};
@@ -48,11 +48,15 @@ pub async fn say(
     ledger: &Arc<Ledger>,
 ) -> Result<(), Situation> {
     let module = ordered.and_then(|lookup| lookup.module.as_deref());
-    let policy = LibraryPolicy::new(config, module).map_err(|problem| Situation::new("bad-config", exit::USAGE, problem))?;
+    let mut policy = LibraryPolicy::new(config, module).map_err(|problem| Situation::new("bad-config", exit::USAGE, problem))?;
     if !policy.says_references(ordered.is_some()) {
         return Ok(());
     }
     let AtHand { connected, pull, repository, base_tip, merge_base } = at_hand;
+    // A program with nothing around it is not asked in a stranger's words.
+    if policy.qmd.is_some() && policy.qmd_not_trusted.is_none() && lack_that_is_allowed(ProgramNetwork::Anybody).is_some() {
+        policy.qmd_not_trusted = commands_withheld(connected, pull, &request.policy.bots).await?;
+    }
     let library = open(Some(connected), Some(repository), ledger);
     let change = repository.read_change(ChangeBase::commit(merge_base), &pull.head.sha, request.policy.read_limits())?.change;
     let paths: Vec<&RepoPath> = change.files.iter().map(|file| &file.path).collect();

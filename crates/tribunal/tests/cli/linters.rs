@@ -19,13 +19,13 @@ fn tribunal_with(sandbox: &Sandbox, programs: &[PathBuf], args: &[&str]) -> Run 
     finish(command, b"")
 }
 
-fn review_with(sandbox: &Sandbox, programs: &[PathBuf]) -> Document {
+pub fn review_with(sandbox: &Sandbox, programs: &[PathBuf]) -> Document {
     let run = tribunal_with(sandbox, programs, &["review", "--format", "json", "--mode", "full"]);
     Document { code: run.code, json: run.json() }
 }
 
 /// A folder for the PATH, with a script under the name of a linter.
-fn script_named(sandbox: &Sandbox, name: &str, text: &str) -> PathBuf {
+pub fn script_named(sandbox: &Sandbox, name: &str, text: &str) -> PathBuf {
     let folder = sandbox.root().join("agents/bin");
     fs::create_dir_all(&folder).unwrap();
     let path = folder.join(name);
@@ -165,7 +165,7 @@ fn real(name: &str, orders: Orders<'_>) {
 }
 
 /// Does the linter say this of the rule, alone or in a batch?
-fn names(finding: &serde_json::Value, agent: &str, rule: &str) -> bool {
+pub fn names(finding: &serde_json::Value, agent: &str, rule: &str) -> bool {
     finding["agreement"].as_array().unwrap().iter().any(|voice| voice["agent"] == agent && voice["rule"] == rule)
 }
 

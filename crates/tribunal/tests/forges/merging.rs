@@ -15,7 +15,7 @@ static NAMES: AtomicUsize = AtomicUsize::new(1);
 
 /// Branches and files that no other story uses.
 pub fn name(stem: &str) -> String {
-    format!("{stem}-{}-{}", std::process::id(), NAMES.fetch_add(1, Ordering::Relaxed))
+    format!("{stem}-{}-{:05}", std::process::id(), NAMES.fetch_add(1, Ordering::Relaxed))
 }
 
 pub struct Opened {

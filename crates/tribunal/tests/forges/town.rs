@@ -66,7 +66,8 @@ static BRANCHES: AtomicUsize = AtomicUsize::new(1);
 
 /// A name that no other branch has.
 pub fn new_branch() -> String {
-    format!("feature-{}-{}", std::process::id(), BRANCHES.fetch_add(1, Ordering::Relaxed))
+    // No name is the beginning of another one.
+    format!("feature-{}-{:05}", std::process::id(), BRANCHES.fetch_add(1, Ordering::Relaxed))
 }
 
 impl Town {

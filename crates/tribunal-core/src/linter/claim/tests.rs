@@ -25,7 +25,15 @@ fn report(role: usize, own: &[(&str, &str)], results: &[LinterResult]) -> Report
     let own: TriageTable =
         own.iter().map(|(rule, text)| ((*rule).to_owned(), Triage::try_from((*text).to_owned()).unwrap())).collect();
     let files = BTreeSet::from([RepoPath::from("a.py")]);
-    let linted = Linted { name: "ruff", profile: profile("ruff").unwrap(), own: &own, files: &files, results, root: "/copy" };
+    let linted = Linted {
+        name: "ruff",
+        profile: profile("ruff").unwrap(),
+        own: &own,
+        files: &files,
+        results,
+        unsuppressed: &[],
+        root: "/copy",
+    };
     linted.report(&built_in_roles().unwrap()[role], &change)
 }
 

@@ -2,12 +2,13 @@
 
 use super::brought::Brought;
 use super::pull::dismiss;
-use super::{Plan, Publishing, Request, Reviewing, SeatAnswer, SecondOpinion, Silenced, Spend};
+use super::{Plan, Publishing, Request, Reviewing, SeatAnswer, SecondOpinion, Spend};
 use crate::combine::finding::Finding;
 use crate::combine::verdict::{WholeReview, outcome, status, tier, verdict};
 use crate::combine::{Combined, Said, combine, dismissal, doubt, opinion, rule_proposal};
 use crate::findings::admit::AdmittedReport;
 use crate::findings::key::sha256_hex;
+use crate::findings::silenced::Silenced;
 use crate::ids::{AgentName, RepoPath};
 use crate::plan::files::NotReviewed;
 use crate::plan::panel::Seat;
@@ -373,14 +374,14 @@ fn not_reviewed(coverage: &Coverage) -> Vec<String> {
         .collect()
 }
 
-/// What a change's own comments keep the rules from saying is said by name.
+/// What a change's own comments and settings keep the rules and linters from saying is said by name.
 fn silenced(answers: &BTreeMap<String, SeatAnswer>) -> Option<String> {
     let all: BTreeSet<&Silenced> = answers.values().flat_map(|answer| &answer.silenced).collect();
     let places: Vec<String> = all.iter().map(|one| format!("{} at {}:{}", one.rule, one.path, one.line)).collect();
     let places: Vec<&str> = places.iter().map(String::as_str).collect();
-    let matches = if all.len() == 1 { "1 match of a rule is" } else { "matches of rules are" };
+    let matches = if all.len() == 1 { "1 match is" } else { "matches are" };
     let count = if all.len() == 1 { String::new() } else { format!("{} ", all.len()) };
-    (!all.is_empty()).then(|| format!("{count}{matches} silenced by a comment that this change adds: {}.", listed(&places)))
+    (!all.is_empty()).then(|| format!("{count}{matches} silenced by what this change adds: {}.", listed(&places)))
 }
 
 /// The first few names, and how many there are beyond them.

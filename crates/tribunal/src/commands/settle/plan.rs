@@ -36,11 +36,14 @@ pub fn choose(args: &SettleArgs, here: Option<&Repository>) -> Result<Chosen, Si
     let unread = |problem: String| bad(problem).help("name a plan that is there: tribunal settle --plan FILE");
     let bytes = read_regular_file(&path, MAX_PLAN_BYTES).map_err(|error| unread(error.to_string()))?;
     let text = String::from_utf8(bytes).map_err(|_| unread(format!("{} is no text in UTF-8", path.display())))?;
-    let path = path.canonicalize().map_err(|error| unread(format!("{} cannot be read: {error}", path.display())))?;
+    let no_path = |error: std::io::Error| unread(format!("{} cannot be read: {error}", path.display()));
+    // A link that git tracks was brought along, wherever it leads.
+    let named = std::path::absolute(&path).map_err(no_path)?;
+    let path = path.canonicalize().map_err(no_path)?;
     let plan = read(&text).map_err(|error| {
         bad(format!("{}: {error}", path.display())).help("`tribunal schema plan` prints what a plan may hold")
     })?;
-    let is_brought = could_be_brought(&path);
+    let is_brought = could_be_brought(&named) || could_be_brought(&path);
     if is_brought && args.plan.is_none() {
         let message = format!("git tracks {}, so whoever wrote this branch chose its tasks and its level", path.display());
         let help = "read it, and if it is the plan that you mean: tribunal settle --plan FILE --level N";

@@ -89,6 +89,13 @@ fn a_plan_of_the_branch_is_nobodys_word() {
     let file = plain.cache("plans/2026-01-31-shop/plan.json");
     assert_eq!(settle(&["--plan", file.to_str().unwrap()]).json()["level"], 0);
     assert_eq!(settle(&["--plan", file.to_str().unwrap(), "--level", "1"]).json()["level"], 1);
+    // Nor does a link that the branch brings, to a file that it does not.
+    let (outside, link) = (plain.folder.path().join("outside.json"), plain.repository().join("plan.json"));
+    std::fs::copy(&file, &outside).unwrap();
+    assert_eq!(settle(&["--plan", outside.to_str().unwrap()]).json()["level"], 2, "the person's own");
+    std::os::unix::fs::symlink(&outside, &link).unwrap();
+    plain.git(&["add", "plan.json"]);
+    assert_eq!(settle(&["--plan", link.to_str().unwrap()]).json()["level"], 0);
 }
 
 /// TS-28, TS-31, TS-33: who has said a level is asked in this order: the flag, the plan, its session, the configuration; nobody is level 0.
