@@ -149,12 +149,15 @@ fn real(name: &str, silence: fn(&str) -> String) {
     let of = |text: &str, programs: &[PathBuf]| {
         let sandbox = Sandbox::on_feature_from(&files);
         sandbox.write(sample.path.as_str(), text);
+        // Prose alone has no engineer look at it.
+        sandbox.write("beside.py", "LIMIT = 1\n");
         sandbox.commit("Quiet");
         seat(&sandbox, name);
         let review = review_with(&sandbox, programs);
         assert_eq!(review.json["subagent_failures"], json!([]), "{name}");
         let has_question = review.findings().any(|finding| names(finding, name, &sample.rule) && finding["p_code"] == "Q");
-        (has_question, review.findings().count(), review.notices())
+        let count = review.findings().filter(|finding| finding["file"] == sample.path.as_str()).count();
+        (has_question, count, review.notices())
     };
     let (has_question, count, notices) = of(&quiet, &programs);
     assert!(has_question || notices.contains(&format!("{} at {}:", sample.rule, sample.path)), "{name}: {notices}");
