@@ -273,7 +273,9 @@ impl Run<'_> {
             Stream::File if profile.output.format == Format::Lines && written.symlink_metadata().is_err() => Vec::new(),
             Stream::File => written_file(written).map_err(|error| failed(format!("it wrote no results: {error}")))?,
         };
+        let is_empty = profile.output.empty_if_clean && !is_found && bytes.trim_ascii().is_empty();
         let results = match profile.output.format {
+            _ if is_empty => Vec::new(),
             Format::Sarif => of_sarif(profile, &bytes)?,
             Format::Json | Format::JsonLines | Format::Lines => {
                 let text = String::from_utf8_lossy(crate::command::without_mark(&bytes)).into_owned();

@@ -111,6 +111,24 @@ fn a_linter_looks_again_without_the_change_s_suppressions() {
     assert!(failure.contains("suppress its results in a.py") && failure.contains("ended with"), "{failure}");
 }
 
+/// One that writes nothing where it finds nothing has looked if it also says so by its exit code, and if that is known of it.
+#[test]
+fn nothing_written_is_clean_only_where_that_is_known() {
+    let look = |more: &str, script: &str| {
+        let text = format!(
+            "about = 'x'\nprogram = 'sh'\ninstall = 'x'\nrole = 'staff-engineer'\nfiles = ['*.py']\nsuppressed_by = []\nargs = ['-c', '{script}']\n\
+             [output]\nformat = 'json'\n{more}each = ['']\nfile = '/f'\nline = '/l'\nmessage = '/m'\n[sample]\npath = 'a.py'\ntext = ''\nrule = 'x'\n"
+        );
+        let (profile, path) = (Profile::parse(&text).unwrap(), RepoPath::from("a.py"));
+        let config = LinterConfig { program: Some("sh".into()), ..LinterConfig::of("x") };
+        let changed = Changed { path: &path, text: "", unsuppressed: None };
+        ProfiledLinter { config: &config, profile: &profile }.look(&[changed], &Hostile).map(|found| found.results.len())
+    };
+    assert_eq!(look("empty_if_clean = true\n", "exit 0").unwrap(), 0);
+    assert!(look("empty_if_clean = true\n", "exit 1").is_err());
+    assert!(look("", "exit 0").is_err());
+}
+
 /// One that is not installed is named with how to install it; where there is nothing for it to look at, that does not matter.
 #[test]
 fn a_missing_linter_is_named() {

@@ -133,6 +133,9 @@ pub struct Output {
     pub format: Format,
     #[serde(default)]
     pub stream: Stream,
+    /// Where it finds nothing, it writes nothing, not even an empty list.
+    #[serde(default)]
+    pub empty_if_clean: bool,
     /// JSON pointers from one list to the next, outermost first.
     #[serde(default)]
     pub each: Vec<String>,
