@@ -1,9 +1,10 @@
 //! Collects `rules/**/*.yml` into one table, so that the binary carries its rules and needs no file at run time. Each is there
 //! twice: as its author wrote it, and as JSON, which is read ten times faster at every start. The JSON has no examples, which no
-//! review needs, and its regular expressions are the quicker ones of `ascii_regex`. What stands in `rules/flow` is no rule but what the flow
+//! review needs, its regular expressions are the quicker ones of `ascii_regex`, and beside it stand the words of `needs`. What stands in `rules/flow` is no rule but what the flow
 //! rules of a language share.
 
 mod ascii_regex;
+mod needs;
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -15,7 +16,8 @@ fn main() -> io::Result<()> {
     let mut files = Vec::new();
     collect(&rules, &mut files)?;
     files.sort();
-    let mut table = String::from("pub const BUILT_IN: &[(&str, &str, &str)] = &[\n");
+    let mut table = String::from("pub static BUILT_IN: &[BuiltIn] = &[\n");
+    let mut hash = Hash::default();
     let mut flow_tables = String::from("const FLOW_TABLES: &[(&str, &str)] = &[\n");
     for file in files {
         println!("cargo:rerun-if-changed={}", file.display());
@@ -24,16 +26,30 @@ fn main() -> io::Result<()> {
         let text = fs::read_to_string(&path)?;
         let mut value: serde_json::Value =
             serde_saphyr::from_str(&text).map_err(|error| io::Error::other(format!("{name}: {error}")))?;
+        hash.add(&name);
+        hash.add(&text);
         if let Some(name) = name.strip_prefix("flow/") {
             let _ = writeln!(flow_tables, "    ({name:?}, {:?}),", value.to_string());
             continue;
         }
         value["examples"] = serde_json::json!({ "bad": [], "good": [] });
         ascii_regex::rewrite(&mut value);
+        let needs = value.get("rule").map(|rule| needs::of(rule, value.get("utils"))).unwrap_or_default();
         keep_unread(&mut value);
-        let _ = writeln!(table, "    ({name:?}, include_str!({:?}), {:?}),", path.to_string_lossy(), value.to_string());
+        let groups: Vec<String> = needs.iter().map(|group| format!("&{group:?}")).collect();
+        let _ = writeln!(
+            table,
+            "    BuiltIn {{ name: {name:?}, text: include_str!({:?}), json: {:?}, needs: &[{}] }},",
+            path.to_string_lossy(),
+            value.to_string(),
+            groups.join(", ")
+        );
     }
-    table.push_str("];\n");
+    let _ = writeln!(
+        table,
+        "];\n/// Of the names and texts of all rule files, those of the flow rules' tables included.\npub const BUILT_IN_HASH: &str = \"{:016x}\";",
+        hash.0
+    );
     flow_tables.push_str("];\n");
     let out = PathBuf::from(env::var("OUT_DIR").unwrap_or_default());
     fs::write(out.join("built_in_flow_tables.rs"), flow_tables)?;
@@ -61,4 +77,21 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// FNV-1a: it tells one set of rules from another one, and keeps nothing from anybody.
+struct Hash(u64);
+
+impl Default for Hash {
+    fn default() -> Self {
+        Hash(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Hash {
+    fn add(&mut self, text: &str) {
+        for byte in text.bytes().chain([0]) {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
 }

@@ -12,7 +12,6 @@ use guidance::Guidance;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use tribunal_agent::rules::compile::RuleSet;
-use tribunal_agent::rules::flow::tables::built_in_sources;
 use tribunal_agent::rules::load;
 use tribunal_core::budget::Budget;
 use tribunal_core::findings::key::sha256_hex;
@@ -281,15 +280,7 @@ fn rules(guidance: &Guidance, disabled: &[String]) -> Result<RuleSet, Situation>
 }
 
 fn rules_hash(guidance: &Guidance) -> String {
-    let mut text = format!("engine {ENGINE}\n");
-    for (name, rule) in load::built_in_sources() {
-        text.push_str(name);
-        text.push_str(rule);
-    }
-    for (name, table) in built_in_sources() {
-        text.push_str(name);
-        text.push_str(table);
-    }
+    let mut text = format!("engine {ENGINE}\nrules {}\n", load::BUILT_IN_HASH);
     for (name, rule) in guidance.rules() {
         text.push_str(&name);
         text.push_str(rule);

@@ -1,5 +1,5 @@
-//! From rule files to matchers. A grammar's patterns are compiled when the first file of that language turns up: a small
-//! change pays for one language, not for fifteen.
+//! From rule files to matchers. A pattern is compiled when the first file turns up that has its words: a small change pays for the few
+//! rules that may find something in it, not for those of fifteen languages.
 
 use super::checks;
 use super::file::{RuleFile, TestCode};
@@ -9,6 +9,7 @@ use super::flow::tables::FlowTables;
 use super::lines::LineMatcher;
 use super::load::{LoadedRule, RuleError};
 use super::object::RuleObject;
+use aho_corasick::AhoCorasick;
 use ast_grep_config::{DeserializeEnv, RuleCore, SerializableRuleCore};
 use ast_grep_core::Matcher;
 use globset::{Glob, GlobSet, GlobSetBuilder};
@@ -36,25 +37,44 @@ pub struct Rule {
     pub lines: Option<LineMatcher>,
     pub check: Option<checks::Check>,
     pub unless_removed: Option<Regex>,
+    needs: &'static [&'static [&'static str]],
 }
 
-/// The syntax rules of one language, indexed by the node kinds they can match.
+/// The syntax rules of one language.
 pub struct SyntaxRules {
-    pub matchers: Vec<SyntaxRule>,
+    language: Language,
+    rules: Vec<LazyRule>,
+    /// Finds the words that the rules need, each by its number in `needs` of [`LazyRule`].
+    words: AhoCorasick,
+    word_count: usize,
     /// All rules that follow data, together.
     pub flow: Option<FlowRules>,
-    by_kind: Vec<Vec<usize>>,
+}
+
+struct LazyRule {
+    rule: Arc<Rule>,
+    /// One word of each group, by its number.
+    needs: Vec<Vec<usize>>,
+    compiled: OnceLock<Result<SyntaxRule, RuleError>>,
 }
 
 pub struct SyntaxRule {
     pub rule: Arc<Rule>,
     pub core: RuleCore,
     pub repairs: Repairs,
+    /// The kinds of nodes that it can match.
+    kinds: Vec<usize>,
+}
+
+/// The rules that may find something in one text, indexed by the kinds of nodes that they can match.
+pub struct FileRules<'a> {
+    pub matchers: Vec<&'a SyntaxRule>,
+    by_kind: Vec<Vec<usize>>,
 }
 
 struct PathFilter {
-    files: Option<GlobSet>,
-    ignores: GlobSet,
+    files: Option<Arc<GlobSet>>,
+    ignores: Arc<GlobSet>,
     tests: TestCode,
 }
 
@@ -66,8 +86,9 @@ impl RuleSet {
 
     pub fn with_tables(loaded: Vec<LoadedRule>, flow_tables: FlowTables) -> Result<Self, RuleError> {
         let mut by_id: BTreeMap<String, Arc<Rule>> = BTreeMap::new();
+        let mut sets = GlobSets::default();
         for rule in loaded {
-            let rule = Rule::new(rule)?;
+            let rule = Rule::new(rule, &mut sets)?;
             // A later rule of the same id replaces the earlier one: that is how a repository overrides a built-in rule.
             by_id.insert(rule.file.id.clone(), Arc::new(rule));
         }
@@ -88,16 +109,18 @@ impl RuleSet {
         (!speaks).then(|| format!("no rule speaks of {}'s categories; give it another agent in [panel]", role.name))
     }
 
-    /// The matchers of a language, or nothing where no rule speaks it.
+    /// The rules of a language, or nothing where none speaks it.
     pub fn syntax_rules(&self, language: Language) -> Result<Option<Arc<SyntaxRules>>, RuleError> {
         let Some(cell) = self.syntax.get(&language) else { return Ok(None) };
-        cell.get_or_init(|| SyntaxRules::compile(&self.rules, language, &self.flow_tables).map(Arc::new)).clone().map(Some)
+        cell.get_or_init(|| SyntaxRules::new(&self.rules, language, &self.flow_tables).map(Arc::new)).clone().map(Some)
     }
 
     /// Compiles everything, so that a rule that does not parse is reported whatever the change holds.
     pub fn compile_all(&self) -> Result<(), RuleError> {
         for language in self.syntax.keys() {
-            self.syntax_rules(*language)?;
+            if let Some(rules) = self.syntax_rules(*language)? {
+                rules.compile_all()?;
+            }
         }
         for rule in &self.rules {
             if let Some(lines) = &rule.lines {
@@ -117,12 +140,12 @@ impl RuleSet {
 }
 
 impl Rule {
-    fn new(loaded: LoadedRule) -> Result<Self, RuleError> {
-        let LoadedRule { origin, file } = loaded;
+    fn new(loaded: LoadedRule, sets: &mut GlobSets) -> Result<Self, RuleError> {
+        let LoadedRule { origin, file, needs } = loaded;
         let fail = |problem: String| RuleError { origin: origin.clone(), problem };
         let paths = PathFilter {
-            files: if file.files.is_empty() { None } else { Some(globs(&file.files).map_err(fail)?) },
-            ignores: globs(&file.ignores).map_err(fail)?,
+            files: if file.files.is_empty() { None } else { Some(sets.of(&file.files).map_err(fail)?) },
+            ignores: sets.of(&file.ignores).map_err(fail)?,
             tests: file.tests,
         };
         let lines = file.lines.as_ref().map(|lines| LineMatcher::new(lines, &file));
@@ -132,7 +155,7 @@ impl Rule {
         };
         let unless_removed =
             file.unless_removed.as_deref().map(Regex::new).transpose().map_err(|error| fail(error.to_string()))?;
-        Ok(Self { origin, file, paths, lines, check, unless_removed })
+        Ok(Self { origin, file, paths, lines, check, unless_removed, needs })
     }
 
     pub fn looks_at(&self, path: &RepoPath, is_test: bool) -> bool {
@@ -148,46 +171,81 @@ impl Rule {
 }
 
 impl SyntaxRules {
-    fn compile(rules: &[Arc<Rule>], language: Language, tables: &FlowTables) -> Result<Self, RuleError> {
-        let of_language: Vec<&Arc<Rule>> = rules.iter().filter(|rule| rule.file.languages.contains(&language)).collect();
-        // Compiling a pattern means parsing it; a language has dozens.
-        let compiled: Vec<Option<SyntaxRule>> =
-            of_language.par_iter().map(|rule| SyntaxRule::compile(rule, language)).collect::<Result<_, _>>()?;
-        let matchers: Vec<SyntaxRule> = compiled.into_iter().flatten().collect();
+    fn new(rules: &[Arc<Rule>], language: Language, tables: &FlowTables) -> Result<Self, RuleError> {
+        let speaks = |rule: &&Arc<Rule>| rule.file.languages.contains(&language) && rule.file.rule.is_some();
+        let mut words: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut number = |word: &'static str| {
+            let next = words.len();
+            *words.entry(word).or_insert(next)
+        };
+        let lazy = rules.iter().filter(speaks).map(|rule| LazyRule {
+            rule: Arc::clone(rule),
+            needs: rule.needs.iter().map(|group| group.iter().map(|word| number(word)).collect()).collect(),
+            compiled: OnceLock::new(),
+        });
+        let lazy: Vec<LazyRule> = lazy.collect();
+        let mut by_number: Vec<&str> = vec![""; words.len()];
+        words.iter().for_each(|(word, number)| by_number[*number] = word);
+        let words =
+            AhoCorasick::new(&by_number).map_err(|error| RuleError { origin: "rules".to_owned(), problem: error.to_string() })?;
+        let flow = FlowRules::compile(rules, language, tables)?;
+        Ok(Self { language, rules: lazy, words, word_count: by_number.len(), flow })
+    }
+
+    /// The rules that may find something in this text and look at files like this one.
+    pub fn for_text(&self, text: &str, looks_at: impl Fn(&Rule) -> bool) -> Result<FileRules<'_>, RuleError> {
+        let mut has = vec![false; self.word_count];
+        self.words.find_overlapping_iter(text).for_each(|found| has[found.pattern().as_usize()] = true);
+        let may_match =
+            |rule: &&LazyRule| rule.needs.iter().all(|group| group.iter().any(|&word| has[word])) && looks_at(&rule.rule);
+        let needed: Vec<&LazyRule> = self.rules.iter().filter(may_match).collect();
+        let matchers: Vec<&SyntaxRule> =
+            needed.par_iter().map(|rule| rule.compiled(self.language)).collect::<Result<_, RuleError>>()?;
         let mut by_kind: Vec<Vec<usize>> = Vec::new();
         for (index, matcher) in matchers.iter().enumerate() {
-            let kinds = matcher.core.potential_kinds().ok_or_else(|| RuleError {
-                origin: matcher.rule.origin.clone(),
-                problem: format!("matches no kind of {} node in particular; add a `kind`", language.name()),
-            })?;
-            for kind in &kinds {
+            for &kind in &matcher.kinds {
                 if by_kind.len() <= kind {
                     by_kind.resize_with(kind + 1, Vec::new);
                 }
                 by_kind[kind].push(index);
             }
         }
-        let flow = FlowRules::compile(rules, language, tables)?;
-        Ok(Self { matchers, flow, by_kind })
+        Ok(FileRules { matchers, by_kind })
     }
 
+    fn compile_all(&self) -> Result<(), RuleError> {
+        self.rules.par_iter().try_for_each(|rule| rule.compiled(self.language).map(drop))
+    }
+}
+
+impl FileRules<'_> {
     /// The matchers of a kind of node, each with its place in `matchers`.
     pub fn for_kind(&self, kind: u16) -> impl Iterator<Item = (usize, &SyntaxRule)> {
-        self.by_kind.get(usize::from(kind)).into_iter().flatten().map(|&index| (index, &self.matchers[index]))
+        self.by_kind.get(usize::from(kind)).into_iter().flatten().map(|&index| (index, self.matchers[index]))
+    }
+}
+
+impl LazyRule {
+    /// Without a pool of threads of its own: whoever waits for a rule must not be given another file by the one that compiles it.
+    fn compiled(&self, language: Language) -> Result<&SyntaxRule, RuleError> {
+        self.compiled.get_or_init(|| SyntaxRule::compile(&self.rule, language)).as_ref().map_err(Clone::clone)
     }
 }
 
 impl SyntaxRule {
-    fn compile(rule: &Arc<Rule>, language: Language) -> Result<Option<Self>, RuleError> {
+    fn compile(rule: &Arc<Rule>, language: Language) -> Result<Self, RuleError> {
         let file = &rule.file;
-        let Some(body) = &file.rule else { return Ok(None) };
         let fail = |problem: String| RuleError { origin: rule.origin.clone(), problem };
-        let more = [("constraints", &file.constraints), ("utils", &file.utils), ("transform", &file.transform)];
-        let mut parts = vec![("rule", body)];
-        parts.extend(more.into_iter().filter_map(|(name, value)| Some((name, value.as_ref()?))));
+        let more =
+            [("rule", &file.rule), ("constraints", &file.constraints), ("utils", &file.utils), ("transform", &file.transform)];
+        let parts: Vec<(&str, &RuleObject)> =
+            more.into_iter().filter_map(|(name, value)| Some((name, value.as_ref()?))).collect();
         let core = compile_core(&parts, language).map_err(fail)?;
         let repairs = Repairs::compile(file, language, &core).map_err(fail)?;
-        Ok(Some(Self { rule: Arc::clone(rule), core, repairs }))
+        let kinds = core
+            .potential_kinds()
+            .ok_or_else(|| fail(format!("matches no kind of {} node in particular; add a `kind`", language.name())))?;
+        Ok(Self { rule: Arc::clone(rule), kinds: kinds.iter().collect(), core, repairs })
     }
 }
 
@@ -212,10 +270,24 @@ pub fn causes(error: &dyn std::error::Error) -> String {
     text
 }
 
-fn globs(patterns: &[String]) -> Result<GlobSet, String> {
-    let mut set = GlobSetBuilder::new();
-    for pattern in patterns {
-        set.add(Glob::new(pattern).map_err(|error| error.to_string())?);
+/// Sets of patterns of paths. Many rules share one, and each takes long to build.
+#[derive(Default)]
+struct GlobSets(BTreeMap<Vec<String>, Arc<GlobSet>>);
+
+impl GlobSets {
+    fn of(&mut self, patterns: &[String]) -> Result<Arc<GlobSet>, String> {
+        if let Some(set) = self.0.get(patterns) {
+            return Ok(Arc::clone(set));
+        }
+        let mut builder = GlobSetBuilder::new();
+        for pattern in patterns {
+            builder.add(Glob::new(pattern).map_err(|error| error.to_string())?);
+        }
+        let set = Arc::new(builder.build().map_err(|error| error.to_string())?);
+        self.0.insert(patterns.to_vec(), Arc::clone(&set));
+        Ok(set)
     }
-    set.build().map_err(|error| error.to_string())
 }
+
+#[cfg(test)]
+mod tests;

@@ -94,7 +94,7 @@ fn fix_all(path: &RepoPath, code: &str, fixes: &[&Fix]) -> Option<String> {
 }
 
 /// An example under each language of its rule.
-fn changes(rule: &RuleFile, example: &Example) -> Vec<(String, Result<Change, String>)> {
+pub(super) fn changes(rule: &RuleFile, example: &Example) -> Vec<(String, Result<Change, String>)> {
     match example {
         Example::Code(code) if rule.languages.is_empty() => vec![(String::new(), Ok(added("example.txt", code)))],
         Example::Code(code) => rule

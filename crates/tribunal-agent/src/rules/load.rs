@@ -13,26 +13,39 @@ pub struct RuleError {
     pub problem: String,
 }
 
+/// A rule in the binary.
+#[derive(Debug)]
+pub struct BuiltIn {
+    pub name: &'static str,
+    pub text: &'static str,
+    /// Without its examples.
+    json: &'static str,
+    /// One word of each group stands in every file that it finds something in.
+    needs: &'static [&'static [&'static str]],
+}
+
 /// A rule and where it was read.
 #[derive(Debug, Clone)]
 pub struct LoadedRule {
     pub origin: String,
     pub file: RuleFile,
+    /// See [`BuiltIn`]; of other rules nothing is known.
+    pub needs: &'static [&'static [&'static str]],
 }
 
-/// The names and texts of the rule files in the binary, for `tribunal explain` and for hashing.
+/// The names and texts of the rule files in the binary, for `tribunal explain`.
 pub fn built_in_sources() -> impl ExactSizeIterator<Item = (&'static str, &'static str)> {
-    BUILT_IN.iter().map(|(name, text, _)| (*name, *text))
+    BUILT_IN.iter().map(|rule| (rule.name, rule.text))
 }
 
 /// Without their examples.
 pub fn built_in() -> Result<Vec<LoadedRule>, RuleError> {
     BUILT_IN
         .iter()
-        .map(|(name, _, json)| {
-            let origin = format!("rules/{name}");
-            match serde_json::from_str(json) {
-                Ok(file) => Ok(LoadedRule { origin, file }),
+        .map(|rule| {
+            let origin = format!("rules/{}", rule.name);
+            match serde_json::from_str(rule.json) {
+                Ok(file) => Ok(LoadedRule { origin, file, needs: rule.needs }),
                 Err(error) => Err(RuleError { origin, problem: error.to_string() }),
             }
         })
@@ -75,5 +88,5 @@ pub fn parse(origin: &str, text: &str) -> Result<LoadedRule, RuleError> {
     if file.examples.bad.is_empty() || file.examples.good.is_empty() {
         return Err(fail("a rule needs at least one bad and one good example".into()));
     }
-    Ok(LoadedRule { origin: origin.to_owned(), file })
+    Ok(LoadedRule { origin: origin.to_owned(), file, needs: &[] })
 }

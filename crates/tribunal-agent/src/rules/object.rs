@@ -2,11 +2,13 @@
 //! and their parts are never looked into.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::de::Error as _;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Error as DeError, MapAccess, Unexpected, Visitor};
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use std::borrow::Cow;
+use std::fmt;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleObject(String);
@@ -26,11 +28,33 @@ impl From<&Value> for RuleObject {
 /// From an object, or from the text of one: the build script writes the built-in rules so.
 impl<'de> Deserialize<'de> for RuleObject {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match Value::deserialize(deserializer)? {
-            Value::String(text) if text.starts_with('{') => Ok(Self(text)),
-            value @ Value::Object(_) => Ok(Self::from(&value)),
-            _ => Err(D::Error::custom("an object is needed here, as ast-grep takes it")),
+        deserializer.deserialize_any(ObjectVisitor)
+    }
+}
+
+/// The text of an object is taken over as it is.
+struct ObjectVisitor;
+
+impl<'de> Visitor<'de> for ObjectVisitor {
+    type Value = RuleObject;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object, as ast-grep takes it")
+    }
+
+    fn visit_str<E: DeError>(self, text: &str) -> Result<RuleObject, E> {
+        self.visit_string(text.to_owned())
+    }
+
+    fn visit_string<E: DeError>(self, text: String) -> Result<RuleObject, E> {
+        match text.starts_with('{') {
+            true => Ok(RuleObject(text)),
+            false => Err(E::invalid_type(Unexpected::Str(&text), &self)),
         }
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<RuleObject, A::Error> {
+        Value::deserialize(MapAccessDeserializer::new(map)).map(|value| RuleObject::from(&value))
     }
 }
 

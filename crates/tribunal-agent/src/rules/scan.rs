@@ -11,7 +11,7 @@ use super::lines::surroundings::Surroundings;
 use super::load::RuleError;
 use super::old;
 use super::suppress::{self, Place};
-use super::syntax::{Looked, Subject, language_of, scan_text};
+use super::syntax::{Looked, Subject, Unscanned, language_of, scan_text};
 use super::visible::{Look, VisibleChange};
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -247,7 +247,8 @@ fn scan_syntax(rules: &RuleSet, file: &ChangedFile, is_test: bool, clock: Clock)
     let subject = Subject { path: &file.path, is_test, grammar: language.into(), clock };
     let Looked { found, silenced, does_not_parse } = match scan_text(&syntax, &subject, text, &file.added_numbers()) {
         Ok(looked) => looked,
-        Err(reason) => return Ok(Syntax::Cut(reason)),
+        Err(Unscanned::NotReviewed(reason)) => return Ok(Syntax::Cut(reason)),
+        Err(Unscanned::Rule(error)) => return Err(error),
     };
     let removed: AddedLines = file.removed_lines().filter_map(|line| line.old_line).collect();
     // Parsed a second time only where something was found and something was taken away. Where that fails, nothing counts as old.

@@ -5,6 +5,7 @@ use super::compile::{Rule, SyntaxRule, SyntaxRules};
 use super::fix::{Repair, fix_of};
 use super::flow::find::{Anchor, Flow, find_flows};
 use super::lines::{PART_BYTES, boundary, quote};
+use super::load::RuleError;
 use super::old::Found;
 use super::scan::claim;
 use super::suppress::{self, Place};
@@ -48,29 +49,47 @@ pub struct Looked {
     pub does_not_parse: bool,
 }
 
+/// Why a text was not looked at.
+pub enum Unscanned {
+    NotReviewed(NotReviewed),
+    /// A rule that cannot be compiled: nobody knows what it would have found.
+    Rule(RuleError),
+}
+
+impl From<NotReviewed> for Unscanned {
+    fn from(reason: NotReviewed) -> Self {
+        Unscanned::NotReviewed(reason)
+    }
+}
+
+impl From<RuleError> for Unscanned {
+    fn from(error: RuleError) -> Self {
+        Unscanned::Rule(error)
+    }
+}
+
 /// Parses `text` and matches every rule at every node that touches one of the lines `added`.
-pub fn scan_text(syntax: &SyntaxRules, subject: &Subject<'_>, text: &str, added: &AddedLines) -> Result<Looked, NotReviewed> {
+pub fn scan_text(syntax: &SyntaxRules, subject: &Subject<'_>, text: &str, added: &AddedLines) -> Result<Looked, Unscanned> {
     if added.count() == 0 {
         return Ok(Looked::default());
     }
     let document = parse(text, subject)?;
     if is_too_deep(&document) {
-        return Err(NotReviewed::NestedTooDeeply);
+        return Err(NotReviewed::NestedTooDeeply.into());
     }
     let tree = AstGrep::doc(document);
     let lines: Vec<&str> = text.lines().collect();
-    // Which rules look at a file depends on its path alone.
-    let looks: Vec<bool> = syntax.matchers.iter().map(|matcher| matcher.rule.looks_at(subject.path, subject.is_test)).collect();
+    let rules = syntax.for_text(text, |rule| rule.looks_at(subject.path, subject.is_test))?;
     // One line says a thing once, however many nodes of it match.
-    let mut latest: Vec<Latest> = syntax.matchers.iter().map(|_| Latest::default()).collect();
+    let mut latest: Vec<Latest> = rules.matchers.iter().map(|_| Latest::default()).collect();
     let mut looked = Looked::default();
     let mut unparsed = Unparsed::default();
     for (visited, node) in tree.root().dfs().enumerate() {
         if visited % NODES_PER_TICK == 0 && subject.clock.is_over() {
-            return Err(NotReviewed::OutOfTime);
+            return Err(NotReviewed::OutOfTime.into());
         }
         let is_error = node.is_error();
-        let mut candidates = syntax.for_kind(node.kind_id()).filter(|(index, _)| looks[*index]).peekable();
+        let mut candidates = rules.for_kind(node.kind_id()).peekable();
         if candidates.peek().is_none() && !is_error {
             continue;
         }

@@ -27,11 +27,6 @@ impl FlowTables {
     }
 }
 
-/// The names and texts of the tables in the binary, for hashing.
-pub fn built_in_sources() -> impl Iterator<Item = (&'static str, &'static str)> {
-    FLOW_TABLES.iter().copied()
-}
-
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum ListKind {
     Sources,
