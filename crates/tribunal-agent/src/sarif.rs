@@ -8,13 +8,14 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
-use tribunal_core::diff::change::Change;
+use tribunal_core::diff::change::{Change, ChangedFile};
 use tribunal_core::feedback::lint;
 use tribunal_core::findings::admit::DropReason;
 use tribunal_core::findings::report::{Claim, CleanCheck, Report};
 use tribunal_core::findings::role::Role;
 use tribunal_core::findings::scale::{Blast, Confidence, Justification, Priority, Severity};
-use tribunal_core::ids::{CategoryCode, RepoPath};
+use tribunal_core::ids::CategoryCode;
+use tribunal_core::linter::claim::{named_file, place_of};
 
 pub struct SarifAgent<'a> {
     pub category: Option<&'a str>,
@@ -375,14 +376,11 @@ impl SarifAgent<'_> {
         root: Option<&Path>,
     ) -> Result<Claim, DropReason> {
         let place = result.locations.iter().find_map(|location| location.physical_location.as_ref());
-        let path = place.and_then(|place| repo_path(&place.artifact_location.uri, root)).ok_or(DropReason::NotInChange)?;
-        let file = change.file(&path).ok_or(DropReason::NotInChange)?;
+        let named = |place: &PhysicalLocation| file_at(&place.artifact_location.uri, root, change);
+        let file = place.and_then(named).ok_or(DropReason::NotInChange)?;
         let region = place.and_then(|place| place.region.as_ref()).ok_or(DropReason::NoEvidence)?;
         let start = region.start_line.ok_or(DropReason::NoEvidence)?;
-        let end = region.end_line.unwrap_or(start).clamp(start, start.saturating_add(5));
-        if !file.added_numbers().touches(start, end) {
-            return Err(DropReason::UnchangedCode);
-        }
+        let (start, end) = place_of((start, region.end_line.unwrap_or(start)), &file.added_numbers())?;
         let evidence: Vec<&str> = file
             .lines()
             .filter(|line| line.new_line.is_some_and(|line| (start..=end).contains(&line)))
@@ -393,7 +391,7 @@ impl SarifAgent<'_> {
         let (severity, justification) = weight(result, rule);
         Ok(Claim {
             category: self.category_of(&id, role).ok_or(DropReason::NotOwned)?,
-            file: path,
+            file: file.path.clone(),
             line_start: Some(start),
             line_end: Some(end),
             severity: Some(severity),
@@ -456,14 +454,11 @@ fn first_sentence(text: &str) -> String {
     tribunal_core::findings::admit::one_line(&text[..end])
 }
 
-/// A SARIF uri as a path of the repository; nothing if it points elsewhere.
-fn repo_path(uri: &str, root: Option<&Path>) -> Option<RepoPath> {
-    let decoded = percent_decode(uri.strip_prefix("file://").unwrap_or(uri));
-    let path = Path::new(&decoded);
-    let relative = if path.is_absolute() { path.strip_prefix(root?).ok()? } else { path };
-    let text = relative.to_string_lossy().replace('\\', "/");
-    let text = text.trim_start_matches("./");
-    (!text.is_empty() && !text.split('/').any(|part| part == "..")).then(|| RepoPath::from(text))
+/// The file of the change that a SARIF uri names. Not every linter encodes its uris.
+fn file_at<'c>(uri: &str, root: Option<&Path>, change: &'c Change) -> Option<&'c ChangedFile> {
+    let uri = uri.strip_prefix("file://").unwrap_or(uri);
+    let root = root.map(|root| root.display().to_string()).unwrap_or_default();
+    named_file(uri, &root, change).or_else(|| named_file(&percent_decode(uri), &root, change))
 }
 
 fn percent_decode(text: &str) -> String {

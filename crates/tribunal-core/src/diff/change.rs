@@ -145,8 +145,12 @@ impl AddedLines {
     }
 
     pub fn touches(&self, start: u32, end: u32) -> bool {
+        self.first_in(start, end).is_some()
+    }
+
+    pub fn first_in(&self, start: u32, end: u32) -> Option<u32> {
         let first = self.0.partition_point(|&line| line < start);
-        self.0.get(first).is_some_and(|&line| line <= end)
+        self.0.get(first).copied().filter(|&line| line <= end)
     }
 
     pub fn count_in(&self, start: u32, end: u32) -> usize {

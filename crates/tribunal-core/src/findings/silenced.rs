@@ -11,9 +11,20 @@ use serde::{Deserialize, Serialize};
 /// A match of a rule or a linter that the change itself silences.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Silenced {
-    pub rule: String,
+    /// Nothing where a linter could not look, and nobody knows what it would have said.
+    pub rule: Option<String>,
     pub path: RepoPath,
     pub line: u32,
+}
+
+impl Silenced {
+    pub fn unread(path: &RepoPath, line: u32) -> Self {
+        Silenced { rule: None, path: path.clone(), line }
+    }
+
+    pub fn is_of(&self, path: &RepoPath, rule: &str) -> bool {
+        self.path == *path && self.rule.as_deref() == Some(rule)
+    }
 }
 
 /// How it was silenced.
@@ -45,7 +56,7 @@ pub fn split<'a>(claims: impl IntoIterator<Item = &'a Claim>, means: Means) -> (
         ..claim.clone()
     };
     let listed = |claim: &Claim| {
-        Some(Silenced { rule: claim.rule.clone()?, path: claim.file.clone(), line: claim.line_start.unwrap_or(1) })
+        Some(Silenced { rule: Some(claim.rule.clone()?), path: claim.file.clone(), line: claim.line_start.unwrap_or(1) })
     };
     (grave.into_iter().map(questioned).collect(), light.into_iter().filter_map(listed).collect())
 }

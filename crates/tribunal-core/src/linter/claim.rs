@@ -6,7 +6,7 @@ use super::output::LinterResult;
 use super::profile::Profile;
 use super::suppression::only_without;
 use super::triage::{Triage, TriageTable, Weight, justification};
-use crate::diff::change::{Change, ChangedFile};
+use crate::diff::change::{AddedLines, Change, ChangedFile};
 use crate::findings::admit::{DropReason, one_line};
 use crate::findings::report::{Claim, CleanCheck, Fix, Report};
 use crate::findings::role::Role;
@@ -90,14 +90,9 @@ impl Linted<'_> {
     }
 
     fn place<'c>(&self, result: &LinterResult, change: &'c Change) -> Result<Place<'c>, DropReason> {
-        let path = repo_path(&result.file, self.root).ok_or(DropReason::NotInChange)?;
-        let file = change.file(&path).ok_or(DropReason::NotInChange)?;
-        let (start, end) = result.lines.ok_or(DropReason::NoEvidence)?;
-        let end = end.clamp(start, start.saturating_add(MOST_LINES));
-        if !file.added_numbers().touches(start, end) {
-            return Err(DropReason::UnchangedCode);
-        }
-        Ok(Place { path, file, start, end })
+        let file = named_file(&result.file, self.root, change).ok_or(DropReason::NotInChange)?;
+        let (start, end) = place_of(result.lines.ok_or(DropReason::NoEvidence)?, &file.added_numbers())?;
+        Ok(Place { path: file.path.clone(), file, start, end })
     }
 
     fn claim(&self, result: &LinterResult, place: &Place<'_>, category: CategoryCode, weight: Weight) -> Claim {
@@ -204,12 +199,35 @@ fn first_paragraph(text: &str, otherwise: &str) -> String {
     if line.is_empty() { format!("Reported by {otherwise}.") } else { line }
 }
 
+/// The files of the change of which a linter says that it could not look at them, each with the line.
+pub fn unread(profile: &Profile, results: &[LinterResult], root: &str, change: &Change) -> Vec<Silenced> {
+    let unread = results.iter().filter(|result| profile.is_unread_rule(&result.rule));
+    let file = |result: &LinterResult| {
+        let file = named_file(&result.file, root, change)?;
+        Some(Silenced::unread(&file.path, result.lines.map_or(1, |(start, _)| start)))
+    };
+    unread.filter_map(file).collect()
+}
+
+/// The file of the change that a linter names. A backslash may be part of a name, or divide folders.
+pub fn named_file<'c>(named: &str, root: &str, change: &'c Change) -> Option<&'c ChangedFile> {
+    let find = |named: &str| change.file(&repo_path(named, root)?);
+    find(named).or_else(|| find(&named.replace('\\', "/")))
+}
+
+/// At most so many lines of a result that one is an added line.
+pub fn place_of((start, end): (u32, u32), added: &AddedLines) -> Result<(u32, u32), DropReason> {
+    let end = end.max(start);
+    let first = added.first_in(start, end).ok_or(DropReason::UnchangedCode)?;
+    let start = if first - start > MOST_LINES { first } else { start };
+    Ok((start, end.min(start.saturating_add(MOST_LINES))))
+}
+
 /// A path of a linter's output as a path of the repository; nothing if it leads elsewhere.
-pub fn repo_path(named: &str, root: &str) -> Option<RepoPath> {
-    let named = named.replace('\\', "/");
+fn repo_path(named: &str, root: &str) -> Option<RepoPath> {
     let inside = match named.strip_prefix('/') {
         Some(_) => named.strip_prefix(root)?.strip_prefix('/')?,
-        None => named.as_str(),
+        None => named,
     };
     let parts: Vec<&str> = inside.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
     (!parts.is_empty() && !parts.contains(&"..")).then(|| RepoPath::from(parts.join("/").as_str()))

@@ -29,6 +29,9 @@ pub struct Profile {
     /// Regular expressions for the comments and attributes that make it silent about a line or a file. The first group is what has to be
     /// blanked out for it to speak. No profile may forget them: a linter without any has an empty list.
     pub suppressed_by: Vec<String>,
+    /// Rules by which it says that it could not look at a file. A name may end in `*`.
+    #[serde(default)]
+    pub unread_rules: Vec<String>,
     #[serde(default)]
     pub passes_over: PassesOver,
     /// Arguments. `{files}` and `{folders}` stand for all files and their folders, `{config}` for the arguments of its configuration,
@@ -271,6 +274,20 @@ impl Profile {
         Ok(())
     }
 
+    /// Could its output say something else than that it speaks of this file?
+    pub fn cannot_name(&self, path: &RepoPath) -> bool {
+        let is_split = self.output.format == Format::Lines && path.as_str().contains(':');
+        is_split || path.as_str().contains('\\') || path.as_str().chars().any(char::is_control)
+    }
+
+    /// Does it say by this rule that it could not look?
+    pub fn is_unread_rule(&self, rule: &str) -> bool {
+        self.unread_rules.iter().any(|known| match known.strip_suffix('*') {
+            Some(start) => rule.starts_with(start),
+            None => rule == known,
+        })
+    }
+
     pub fn selection(&self) -> Result<Selection, String> {
         Ok(Selection {
             files: Names::new(&self.files)?,
@@ -299,6 +316,11 @@ impl Selection {
     /// Is a changed file given to it?
     pub fn looks_at(&self, path: &RepoPath) -> bool {
         self.files.contains(path) && !self.obeys(path)
+    }
+
+    /// Would it be given a file of this name, if it did not obey it?
+    pub fn is_withheld(&self, path: &RepoPath) -> bool {
+        self.files.contains(path) && self.obeys(path)
     }
 
     /// Would it take orders from a file of this name?

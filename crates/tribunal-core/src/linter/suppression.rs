@@ -8,13 +8,30 @@
 use super::built_in;
 use super::output::LinterResult;
 use super::profile::{Names, Profile};
-use crate::diff::change::{AddedLines, Change, ChangedFile, FileStatus};
+use crate::diff::change::{Change, ChangedFile, FileStatus};
 use crate::findings::report::Claim;
 use crate::findings::silenced::Silenced;
-use crate::ids::{AgentName, RepoPath};
+use crate::ids::RepoPath;
 use regex::{Captures, Regex};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+
+/// Comments and attributes that make linters silent which have no profile.
+const OF_OTHERS: &[&str] = &[
+    r"\b(NOSONAR)",
+    r"(checkov:skip|tfsec:ignore|trivy:ignore|kics-scan)",
+    r"(phpstan-ignore|psalm-suppress|phpcs:ignore|phpcs:disable)",
+    r"(swiftlint:disable|tslint:disable|credo:disable)",
+    r"(deno-lint-ignore|standard-disable|jshint ignore|ts-nocheck|ts-ignore|ts-expect-error)",
+    r"#pragma\s+warning\s+(disable)",
+    r"//\s*(ReSharper\s+disable|noinspection)",
+    r"@SuppressFBWarnings\b([^)]*)",
+    r"(pragma:\s*allowlist)",
+    r"#.*(pyright|pyre-ignore|pyre-fixme|pytype):?",
+];
+
+/// Attributes that cannot be blanked out: without them the code does not compile, or means something else.
+const STAYING: &str = r"#!?\[(?:allow|expect|cfg_attr)\b";
 
 /// The comments and attributes that make a linter silent.
 #[derive(Debug)]
@@ -24,16 +41,17 @@ impl Suppressions {
     pub fn of(profile: &Profile) -> Result<Self, String> {
         // An expression that is wrong in the other lists is reported here as well: a profile is checked whole.
         PassedOver::of(profile)?;
-        Self::new(profile.suppressed_by.iter())
+        Self::new(profile.suppressed_by.iter().map(String::as_str))
     }
 
-    /// Those of every linter with a profile, for a program of which only its output is known.
+    /// Those of every linter with a profile and of others, for a program of which only its output is known.
     pub fn of_any() -> Result<Self, String> {
-        let all: BTreeSet<&String> = built_in::all().values().flat_map(|profile| &profile.suppressed_by).collect();
+        let all = built_in::all().values().flat_map(|profile| profile.suppressed_by.iter().map(String::as_str));
+        let all: BTreeSet<&str> = all.chain(OF_OTHERS.iter().copied()).collect();
         Self::new(all.into_iter())
     }
 
-    fn new<'a>(patterns: impl Iterator<Item = &'a String>) -> Result<Self, String> {
+    fn new<'a>(patterns: impl Iterator<Item = &'a str>) -> Result<Self, String> {
         let patterns = patterns.map(|pattern| match Regex::new(pattern) {
             Ok(regex) if regex.captures_len() == 2 => Ok(regex),
             Ok(_) => Err(format!("`{pattern}` needs one group: what has to be blanked out")),
@@ -42,15 +60,20 @@ impl Suppressions {
         Ok(Suppressions(patterns.collect::<Result<_, _>>()?))
     }
 
-    /// The text of a file with what suppresses something on the added lines blanked out; nothing if there is none. No column moves.
-    pub fn blanked(&self, text: &str, added: &AddedLines) -> Option<String> {
+    /// The text of a file without what the change suppresses in it; nothing if there is nothing of that. No column moves.
+    pub fn blanked(&self, file: &ChangedFile) -> Option<String> {
+        let (text, added) = (file.new_text.as_deref()?, file.added_numbers());
+        // What ends a suppression ends it no longer, or the whole file came from where it stood for something else.
+        let is_widened = matches!(file.status, FileStatus::Renamed | FileStatus::Copied)
+            || file.removed_lines().any(|line| ends_a_suppression(&line.text));
         let mut is_changed = false;
         let lines = text.split_inclusive('\n').zip(1..).map(|(line, number)| {
-            if !added.contains(number) {
+            // A comment of its own line speaks of the next one.
+            if !(is_widened || added.contains(number) || added.contains(number + 1)) {
                 return Cow::Borrowed(line);
             }
             let blanked = self.blanked_line(line);
-            is_changed |= matches!(blanked, Cow::Owned(_));
+            is_changed |= blanked != line;
             blanked
         });
         let text: String = lines.collect();
@@ -59,8 +82,7 @@ impl Suppressions {
 
     /// The files to which the change adds suppressions, without these.
     pub fn blanked_files(&self, change: &Change) -> Vec<(RepoPath, String)> {
-        let blanked = |file: &ChangedFile| self.blanked(file.new_text.as_deref()?, &file.added_numbers());
-        change.files.iter().filter_map(|file| Some((file.path.clone(), blanked(file)?))).collect()
+        change.files.iter().filter_map(|file| Some((file.path.clone(), self.blanked(file)?))).collect()
     }
 
     /// The first line with one that the change adds to a file.
@@ -78,11 +100,20 @@ impl Suppressions {
     }
 }
 
-/// The match with its group replaced by underscores, which read as a word of a comment and as a name.
+/// `eslint-enable`, `NOLINTEND` and their like.
+fn ends_a_suppression(line: &str) -> bool {
+    let line = line.to_ascii_lowercase();
+    let words = ["-enable", "nolintend", "ignore-end", "suppress-end", "lint:enable", "lint: enable", "lint enable"];
+    words.iter().chain(&["rubocop:enable", "rubocop: enable", "ruff:enable", "ruff: enable"]).any(|word| line.contains(word))
+}
+
+/// The match with the letters of its group replaced by underscores. What was a name is one still, and signs between names stay: where the
+/// text is code after all, it parses as before.
 fn blank(found: &Captures<'_>) -> String {
     let (Some(whole), Some(group)) = (found.get(0), found.get(1)) else { return found[0].to_owned() };
     let (before, after) = (&whole.as_str()[..group.start() - whole.start()], &whole.as_str()[group.end() - whole.start()..]);
-    format!("{before}{}{after}", "_".repeat(group.len()))
+    let group: String = group.as_str().chars().map(|letter| if letter.is_ascii_alphanumeric() { '_' } else { letter }).collect();
+    format!("{before}{group}{after}")
 }
 
 /// What was said of the copy without the change's suppressions and not of the files as they are.
@@ -92,15 +123,61 @@ pub fn only_without<'a>(without: &'a [LinterResult], with: &[LinterResult]) -> V
     without.iter().filter(|result| !said.contains(&place(result))).collect()
 }
 
-/// The files of which nobody knows what a linter would say without the suppressions that the change adds: its results, which are all that
-/// we have, name nothing that is suppressed there.
-pub fn unread(suppressions: &Suppressions, change: &Change, linter: &AgentName, suppressed: &[Claim]) -> Vec<Silenced> {
+/// The files of which nobody knows what a linter would say without the change's suppressions, where its results are all that we have and
+/// name nothing that is suppressed there.
+pub fn unread(suppressions: &Suppressions, change: &Change, suppressed: &[Claim]) -> Vec<Silenced> {
     let unknown = change.files.iter().filter(|file| !suppressed.iter().any(|claim| claim.file == file.path));
-    let named = |file: &ChangedFile| {
-        let line = suppressions.first_in(file)?;
-        Some(Silenced { rule: format!("an unknown rule of {linter}"), path: file.path.clone(), line })
+    unknown.filter_map(|file| Some(Silenced::unread(&file.path, suppressions.first_in(file)?))).collect()
+}
+
+/// Where the change adds attributes that suppress something and cannot be blanked out.
+pub fn staying(change: &Change) -> Result<Vec<Silenced>, String> {
+    let pattern = Regex::new(STAYING).map_err(|error| error.to_string())?;
+    let first = |file: &ChangedFile| {
+        let line = file.added_lines().find(|line| pattern.is_match(&line.text))?;
+        Some(Silenced::unread(&file.path, line.new_line.unwrap_or(1)))
     };
-    unknown.filter_map(named).collect()
+    Ok(change.files.iter().filter_map(first).collect())
+}
+
+/// Why no linter can be relied upon to read this text as it was reviewed: it counts lines in another way, or decodes it in another way.
+pub fn is_read_otherwise(path: &RepoPath, text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let lone_return = bytes.iter().zip(bytes.iter().skip(1).chain([&0])).any(|(byte, next)| *byte == b'\r' && *next != b'\n');
+    lone_return || text.contains(['\u{2028}', '\u{2029}']) || (is_python(path) && has_odd_encoding(text))
+}
+
+fn is_python(path: &RepoPath) -> bool {
+    [".py", ".pyi", ".pyw"].iter().any(|ending| path.as_str().to_ascii_lowercase().ends_with(ending))
+}
+
+/// Python decodes a file as its first two lines say.
+fn has_odd_encoding(text: &str) -> bool {
+    const PLAIN: [&str; 12] = [
+        "utf-8",
+        "utf8",
+        "utf-8-sig",
+        "ascii",
+        "us-ascii",
+        "latin-1",
+        "latin1",
+        "iso-8859-1",
+        "iso8859-1",
+        "iso-8859-15",
+        "cp1252",
+        "windows-1252",
+    ];
+    let named = |line: &str| {
+        let (_, rest) = line.split_once('#')?.1.split_once("coding")?;
+        let name: String = rest
+            .strip_prefix([':', '='])?
+            .trim_start()
+            .chars()
+            .take_while(|c| c.is_alphanumeric() || "-_.".contains(*c))
+            .collect();
+        Some(name.to_ascii_lowercase().replace('_', "-"))
+    };
+    text.lines().take(2).filter_map(named).any(|name| !PLAIN.contains(&name.as_str()))
 }
 
 /// Files that a linter may leave out without a word because of what the change wrote into them.
@@ -115,37 +192,91 @@ impl PassedOver {
         Ok(PassedOver { names: Names::new(&profile.passes_over.names)?, lines: lines.collect::<Result<_, _>>()? })
     }
 
-    /// Named with the line that is the reason. `linter` is what it is called in the panel.
-    pub fn find(&self, linter: &str, file: &ChangedFile) -> Option<Silenced> {
+    /// With the line that is the reason.
+    pub fn find(&self, file: &ChangedFile) -> Option<Silenced> {
         let by_line = || file.added_lines().find(|line| self.lines.iter().any(|pattern| pattern.is_match(&line.text)));
-        let line = match self.names.contains(&file.path) {
-            true if file.status != FileStatus::Modified => 1,
-            _ => by_line()?.new_line?,
-        };
-        Some(Silenced { rule: format!("every rule of {linter}"), path: file.path.clone(), line })
+        let line = if self.names.contains(&file.path) { 1 } else { by_line()?.new_line? };
+        Some(Silenced::unread(&file.path, line))
     }
 }
 
 /// Names of files that some linter takes its settings from, and of files that say how linters are started.
-pub struct Settings(Names);
+pub struct Settings {
+    all: Names,
+    manifests: Names,
+}
 
 /// Beside those that the profiles name.
-const STARTS_LINTERS: &[&str] = &["package.json", "Makefile", "Taskfile.yml", "justfile", "noxfile.py", "tox.ini", "clippy.toml"];
+const OF_OTHER_LINTERS: &[&str] = &[
+    "clippy.toml",
+    ".clippy.toml",
+    "rustfmt.toml",
+    "phpstan.neon*",
+    "psalm.xml*",
+    "phpcs.xml*",
+    ".phpcs.xml*",
+    ".checkov.y*ml",
+    ".tfsec*",
+    ".trivyignore*",
+    ".swiftlint.yml",
+    "tslint.json",
+    ".jshintrc",
+    ".ignore",
+    ".pre-commit-config.yaml",
+    "detekt.yml",
+    ".spectral.*",
+    ".ansible-lint",
+    ".yamlignore",
+    "spotbugs*.xml",
+    "checkstyle*.xml",
+    ".scalafix.conf",
+    ".credo.exs",
+    "pyrightconfig.json",
+    ".pyre_configuration",
+    "sonar-project.properties",
+];
+
+/// Files that also say what a program is built from: the base's may not fit the change.
+const MANIFESTS: &[&str] = &[
+    "package.json",
+    "Makefile",
+    "makefile",
+    "GNUmakefile",
+    "Taskfile.y*ml",
+    "justfile",
+    ".justfile",
+    "noxfile.py",
+    "tox.ini",
+    "setup.cfg",
+    "pyproject.toml",
+    "Cargo.toml",
+    "**/.cargo/config.toml",
+    "**/.cargo/config",
+    "deno.json*",
+];
 
 impl Settings {
     pub fn of_any() -> Result<Self, String> {
         let profiles = built_in::all().values().flat_map(|profile| profile.config.base.iter().chain(&profile.config.never));
-        let names: BTreeSet<String> = profiles.cloned().chain(STARTS_LINTERS.iter().map(|name| (*name).to_owned())).collect();
-        Ok(Settings(Names::new(&names.into_iter().collect::<Vec<_>>())?))
+        let others = OF_OTHER_LINTERS.iter().chain(MANIFESTS).map(|name| (*name).to_owned());
+        let names: BTreeSet<String> = profiles.cloned().chain(others).collect();
+        let manifests: Vec<String> = MANIFESTS.iter().map(|name| (*name).to_owned()).collect();
+        Ok(Settings { all: Names::new(&names.into_iter().collect::<Vec<_>>())?, manifests: Names::new(&manifests)? })
     }
 
     pub fn contains(&self, path: &RepoPath) -> bool {
-        self.0.contains(path)
+        self.all.contains(path)
     }
 
-    /// Does the change touch one of them?
-    pub fn are_changed(&self, change: &Change) -> bool {
-        change.files.iter().any(|file| self.contains(&file.path) || file.old_path.as_ref().is_some_and(|old| self.contains(old)))
+    /// Those that the change touches.
+    pub fn changed<'c>(&self, change: &'c Change) -> Vec<&'c ChangedFile> {
+        let is_setting =
+            |file: &&ChangedFile| self.contains(&file.path) || file.old_path.as_ref().is_some_and(|old| self.contains(old));
+        change.files.iter().filter(is_setting).collect()
+    }
+
+    pub fn is_manifest(&self, file: &ChangedFile) -> bool {
+        self.manifests.contains(&file.path)
     }
 }
 

@@ -34,8 +34,9 @@ pub fn inert(text: &str) -> String {
         previous = c;
         rest = &rest[length..];
     }
-    if out.starts_with('/') {
-        out.insert_str(0, JOINER);
+    let blank = out.len() - out.trim_start().len();
+    if out[blank..].starts_with('/') {
+        out.insert_str(blank, JOINER);
     }
     without_addresses(&out)
 }
@@ -139,7 +140,9 @@ mod tests {
         let text = inert("@alice see #12 <img src=x> ![a](http://x) [b](c)");
         assert!(!text.contains("@alice") && !text.contains("#12") && !text.contains('<') && !text.contains("http://"));
         assert!(text.contains("\\["));
-        assert!(!inert("/merge now").starts_with('/'));
+        for text in ["/merge now", " /merge now", "\n/merge now", "\u{a0}/merge now"] {
+            assert!(!inert(text).trim_start().starts_with('/'), "{text:?}");
+        }
         // Ruby's `\W`, which forges look for mentions with, is one of ASCII.
         assert_eq!(inert("caf\u{e9}@octocat \u{4e2d}@x a@b.c"), "caf\u{e9}@\u{2060}octocat \u{4e2d}@\u{2060}x a@b.c");
     }

@@ -86,7 +86,8 @@ fn parser(body: &str) -> Parser<'_> {
 /// Four spaces make code, but for a line of words above; who writes so has pasted it.
 fn begins_a_line(body: &str, at: usize) -> bool {
     let spaces = body[..at].bytes().rev().take(4).take_while(|byte| *byte == b' ').count();
-    spaces < 4 && (at == spaces || matches!(body.as_bytes()[at - spaces - 1], b'\n' | b'\r'))
+    // A carriage return alone ends a line as well, but whoever quotes a text line by line does not see it.
+    spaces < 4 && (at == spaces || body.as_bytes()[at - spaces - 1] == b'\n')
 }
 
 /// Where lines of `>>>` stand: GitLab quotes what is between two of them.
@@ -117,6 +118,9 @@ mod tests {
     #[test]
     fn plain_lines_are_said() {
         assert_eq!(said("one\r\n  two  \n\nthree\n---\n"), ["one", "two", "three"]);
+        // Quoted by a program that knows lines by `\n` alone.
+        assert_eq!(said("> one\r\r\rtwo\rthree"), Vec::<&str>::new());
+        assert_eq!(said("one\rtwo\n\rthree"), ["one"]);
         assert_eq!(said("Vec<T> is fine\n/x <!-- y -->"), ["Vec<T> is fine", "/x <!-- y -->"]);
     }
 

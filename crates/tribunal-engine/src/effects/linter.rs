@@ -7,10 +7,11 @@ use std::path::Path;
 use tribunal_agent::AgentFailure;
 use tribunal_agent::linter::{Changed, ProfiledLinter, Sources};
 use tribunal_core::findings::role::Role;
+use tribunal_core::findings::silenced::Silenced;
 use tribunal_core::ids::{RepoPath, Sha};
-use tribunal_core::linter::claim::Linted;
+use tribunal_core::linter::claim::{Linted, unread};
 use tribunal_core::linter::scope::widened;
-use tribunal_core::linter::suppression::{PassedOver, Suppressions};
+use tribunal_core::linter::suppression::{PassedOver, Suppressions, is_read_otherwise};
 use tribunal_core::linter::triage::read_table;
 use tribunal_core::plan::files::Disposition;
 use tribunal_core::plan::panel::Seat;
@@ -44,23 +45,34 @@ impl Effects {
         let repository = self.repository().map_err(|error| failed(error.to_string()))?;
         let plan = plan(state).map_err(failed)?;
         let reviewed = plan.files.iter().filter(|planned| planned.disposition == Disposition::Review);
-        let (suppressions, passed_over) = (Suppressions::of(profile).map_err(failed)?, PassedOver::of(profile).map_err(failed)?);
-        let changed: Vec<Changed<'_>> = reviewed
-            .filter_map(|planned| {
-                let file = given.change().file(&planned.file.path)?;
-                let text = file.new_text.as_deref()?;
-                Some(Changed { path: &file.path, text, unsuppressed: suppressions.blanked(text, &file.added_numbers()) })
-            })
-            .collect();
+        let reviewed = reviewed.filter_map(|planned| given.change().file(&planned.file.path));
+        let (selection, suppressions, passed_over) = (
+            profile.selection().map_err(failed)?,
+            Suppressions::of(profile).map_err(failed)?,
+            PassedOver::of(profile).map_err(failed)?,
+        );
+        // What it cannot look at, or only in another way than it was reviewed, does not count as looked at, and is named.
+        let mut silenced: Vec<Silenced> = Vec::new();
+        let mut changed = Vec::new();
+        for file in reviewed {
+            let Some(text) = file.new_text.as_deref() else { continue };
+            if selection.is_withheld(&file.path) || selection.looks_at(&file.path) && profile.cannot_name(&file.path) {
+                silenced.push(Silenced::unread(&file.path, 1));
+                continue;
+            }
+            changed.push(Changed { path: &file.path, text, unsuppressed: suppressions.blanked(file) });
+        }
         let own = read_table(&config.rules).map_err(failed)?;
         let mut found = ProfiledLinter { config, profile }
             .look(&changed, &Commits { repository, base: tip.as_ref().unwrap_or(base), head })?;
-        let mut silenced = Vec::new();
-        found.files.retain(|path| {
-            let passed = given.change().file(path).and_then(|file| passed_over.find(seat.agent.as_str(), file));
-            silenced.extend(passed.iter().cloned());
-            passed.is_none()
-        });
+        for path in &found.files {
+            let Some(file) = given.change().file(path) else { continue };
+            let is_read_otherwise = file.new_text.as_deref().is_some_and(|text| is_read_otherwise(path, text));
+            silenced.extend(passed_over.find(file).or_else(|| is_read_otherwise.then(|| Silenced::unread(path, 1))));
+        }
+        silenced.extend(unread(profile, &found.results, &found.root, given.change()));
+        silenced.dedup_by(|one, other| one.path == other.path);
+        found.files.retain(|path| !silenced.iter().any(|one| one.path == *path));
         let linted = Linted {
             name: seat.agent.as_str(),
             profile,

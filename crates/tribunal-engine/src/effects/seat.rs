@@ -104,7 +104,7 @@ impl Effects {
                 let context = context.given(state, &beside, &[&around]);
                 Answer { context: Some(Box::new(context)), ..Answer::of(agent.review(&brief, scratch.path())?) }
             }
-            AgentConfig::Sarif { .. } => self.play_sarif(agent, &seat.agent, role, state, &given)?,
+            AgentConfig::Sarif { .. } => self.play_sarif(agent, role, state, &given)?,
             AgentConfig::Linter(linter) => self.play_linter(seat, linter, role, state, &given)?,
             AgentConfig::NotTrusted(stub) => return Err(AgentFailure::Failed(format!("not-run: {}", stub.why))),
             _ => return Err(AgentFailure::Failed(format!("a `{}` agent is not played here", agent.kind()))),
@@ -156,8 +156,7 @@ impl Effects {
             let found = &report.findings;
             let is_known = |rule: &str| is_linter || linted.is_some() || self.rules.get(rule).is_some();
             let is_active = |path: &RepoPath, rule: &str| is_known(rule) && !is_off(path, rule);
-            let is_silenced =
-                |path: &RepoPath, rule: &str| silenced.iter().any(|one| (&one.path, one.rule.as_str()) == (path, rule));
+            let is_silenced = |path: &RepoPath, rule: &str| silenced.iter().any(|one| one.is_of(path, rule));
             let rerun = Rerun {
                 role,
                 agent: &seat.agent,

@@ -49,7 +49,7 @@ fn a_file_that_a_linter_may_leave_out_is_not_clean_by_its_word() {
     sandbox.commit("Only with cgo");
     let review = review_with(&sandbox, &programs);
     let notices = review.notices();
-    assert!(notices.contains("every rule of govet at app.go:1"), "{notices}");
+    assert!(notices.contains("where it did not look: app.go:1."), "{notices}");
     let read =
         &review.json["receipt"]["seats"].as_array().unwrap().iter().find(|seat| seat["agent"] == "govet").unwrap()["reading"];
     assert_eq!(read["files"], 1, "{read}");
@@ -132,7 +132,7 @@ fn a_sarif_file_is_read_with_what_is_suppressed() {
     let external = json!({ "suppressions": [{ "kind": "external" }] });
     assert!(!review_of("run = eval(text)\n", external).1.contains("silenced"));
     let (count, notices) = review_of("run = 1\nrun = eval(text)  # nosem\n", json!({}));
-    assert!(count == 1 && notices.contains("an unknown rule of lint at app.py:2"), "{notices}");
+    assert!(count == 1 && notices.contains("where it did not look: app.py:2."), "{notices}");
 }
 
 /// The real linters, each over its sample with the comment that its own documentation gives.

@@ -38,20 +38,22 @@ fn run_with(role: &str, claim: Claim, has_repo: bool, spec: Option<&str>) -> Res
 }
 
 fn run_in(role: &str, claim: Claim, has_repo: bool, spec: Option<&str>, window: Option<&Window>) -> Result<Admitted, DropReason> {
+    run_by(Author::Rules, role, claim, has_repo, spec, window)
+}
+
+fn run_by(
+    author: Author<'_>,
+    role: &str,
+    claim: Claim,
+    has_repo: bool,
+    spec: Option<&str>,
+    window: Option<&Window>,
+) -> Result<Admitted, DropReason> {
     let roles = built_in_roles().unwrap();
     let role = roles.iter().find(|candidate| candidate.name.as_str() == role).unwrap();
     let (change, agent, outlines) = (change(), AgentName::from("test"), BTreeMap::new());
-    let gate = Gate {
-        role,
-        agent: &agent,
-        change: &change,
-        outlines: &outlines,
-        window,
-        has_repo,
-        spec,
-        directives: &[],
-        author: Author::Rules,
-    };
+    let gate =
+        Gate { role, agent: &agent, change: &change, outlines: &outlines, window, has_repo, spec, directives: &[], author };
     let mut report = admit(Report { findings: vec![claim], ..Report::default() }, &gate);
     assert_eq!(report.findings.len() + report.dropped.len(), 1, "a claim is never lost");
     report.findings.pop().ok_or_else(|| report.dropped[0].reason)
@@ -195,8 +197,13 @@ fn evidence_must_stand_in_the_diff() {
 fn race_findings_need_their_tag() {
     let race = Claim { category: "E2".into(), ..claim() };
     assert_eq!(run("staff-engineer", race.clone()).unwrap_err(), DropReason::NoRaceTag);
-    let tagged = Claim { mitigation: "Lock it. [window=ms, damage=deadlock, recovery=no]".into(), ..race };
+    let tagged = Claim { mitigation: "Lock it. [window=ms, damage=deadlock, recovery=no]".into(), ..race.clone() };
     assert!(run("staff-engineer", tagged).unwrap().race.is_some());
+    // Issue 16: a linter has no tags, and a name in the change must not make it silent.
+    let by_linter = |claim: Claim| run_by(Author::Linter, "staff-engineer", claim, true, None, None);
+    assert!(by_linter(race).is_ok());
+    let named = Claim { category: "E5".into(), failure_mode: "undefined name 'deadlock'".into(), ..claim() };
+    assert!(by_linter(named).is_ok());
 }
 
 /// PR-60, PR-62, PR-127: each drop signal has one outcome.

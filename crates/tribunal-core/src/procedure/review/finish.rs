@@ -375,20 +375,38 @@ fn not_reviewed(coverage: &Coverage) -> Vec<String> {
 }
 
 /// What a change's own comments and settings keep the rules and linters from saying is said by name.
-fn silenced(answers: &BTreeMap<String, SeatAnswer>) -> Option<String> {
+fn silenced(answers: &BTreeMap<String, SeatAnswer>) -> Vec<String> {
     let all: BTreeSet<&Silenced> = answers.values().flat_map(|answer| &answer.silenced).collect();
-    let places: Vec<String> = all.iter().map(|one| format!("{} at {}:{}", one.rule, one.path, one.line)).collect();
-    let places: Vec<&str> = places.iter().map(String::as_str).collect();
-    let matches = if all.len() == 1 { "1 match is" } else { "matches are" };
-    let count = if all.len() == 1 { String::new() } else { format!("{} ", all.len()) };
-    (!all.is_empty()).then(|| format!("{count}{matches} silenced by what this change adds: {}.", listed(&places)))
+    let place = |one: &Silenced| format!("{}:{}", one.path, one.line);
+    let known: Vec<String> = all.iter().filter_map(|one| Some(format!("{} at {}", one.rule.as_ref()?, place(one)))).collect();
+    let unread: Vec<String> = all.iter().filter(|one| one.rule.is_none()).map(|one| place(one)).collect();
+    let matches = match known.len() {
+        1 => "1 match is".to_owned(),
+        count => format!("{count} matches are"),
+    };
+    let known = (!known.is_empty())
+        .then(|| format!("{matches} silenced by what this change adds: {}.", listed_up_to(MOST_SILENCED, &known)));
+    let unread = (!unread.is_empty()).then(|| {
+        format!(
+            "It is not known what each linter would say here, where it did not look: {}.",
+            listed_up_to(MOST_SILENCED, &unread)
+        )
+    });
+    known.into_iter().chain(unread).collect()
 }
+
+/// Many that weigh little must not hide one that weighs more.
+const MOST_SILENCED: usize = 50;
 
 /// The first few names, and how many there are beyond them.
 fn listed(names: &[&str]) -> String {
-    const SHOWN: usize = 8;
-    let shown = names[..names.len().min(SHOWN)].join(", ");
-    match names.len().saturating_sub(SHOWN) {
+    listed_up_to(8, names)
+}
+
+fn listed_up_to<S: AsRef<str>>(most: usize, names: &[S]) -> String {
+    let shown: Vec<&str> = names.iter().take(most).map(AsRef::as_ref).collect();
+    let shown = shown.join(", ");
+    match names.len().saturating_sub(most) {
         0 => shown,
         more => format!("{shown} and {more} more"),
     }
