@@ -10,6 +10,7 @@ pub mod inline;
 pub mod markdown;
 pub mod marker;
 pub mod memory;
+pub mod needs_person;
 pub mod outgoing;
 pub mod rdjson;
 pub mod reconcile;

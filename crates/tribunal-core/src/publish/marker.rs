@@ -76,9 +76,19 @@ pub enum Mark {
     /// The review of a head that is not reviewed because of conflict markers (SL-36).
     Markers { head: Sha },
     /// What a sweep leaves to a person (SL-67).
-    Remains { run: RunId, head: Sha },
+    Remains {
+        run: RunId,
+        head: Sha,
+        /// How many things are left; 0 in marks of earlier versions.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        items: u32,
+    },
     /// Our record of feedback that held a merge back.
     Holds { holds: Vec<Hold> },
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// What an answer says of its finding.
