@@ -69,6 +69,7 @@ mod forges {
                 a_fleet_that_waits,
                 a_fleet_is_only_looked_at,
                 a_loop_that_is_killed,
+                what_is_left_to_a_person_stays_red,
                 answered_in_a_comment,
                 answered_from_another_terminal,
                 a_stop_ends_it,
@@ -144,6 +145,7 @@ mod forges {
         pub use super::sweeps::fleet::*;
         pub use super::sweeps::killed::*;
         pub use super::sweeps::money::a_ceiling_is_kept;
+        pub use super::sweeps::needs_person::*;
         pub use super::sweeps::questions::*;
         pub use super::sweeps::records::*;
         pub use super::sweeps::turns::*;
