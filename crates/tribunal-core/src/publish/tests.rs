@@ -19,9 +19,37 @@ use crate::plan::mode::LastReview;
 use crate::procedure::review::{ChangeRead, Input, LastKnown, Phase, Request, SeatAnswer, Spend, State, Target, step};
 use crate::report::document::Document;
 use crate::report::receipt::{RulesDepth, SeatState};
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub const DIFF: &str = "diff --git a/src/a.py b/src/a.py\n--- a/src/a.py\n+++ b/src/a.py\n@@ -1,2 +1,5 @@ def f():\n import os\n+os.system(cmd)\n+total = 0.1\n+retry()\n x = 1\n";
+
+/// What a reader of Markdown acts on outside of code: HTML, links, images, bare addresses and mentions.
+pub fn acted_on(markdown: &str) -> Vec<String> {
+    let (mut found, mut prose, mut blocks) = (Vec::new(), String::new(), 0_usize);
+    for event in Parser::new_ext(markdown, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH) {
+        match event {
+            Event::Html(html) | Event::InlineHtml(html) => found.push(html.to_string()),
+            Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => found.push(dest_url.to_string()),
+            Event::Start(Tag::CodeBlock(_)) => blocks += 1,
+            Event::End(TagEnd::CodeBlock) => blocks -= 1,
+            Event::Text(text) if blocks == 0 => prose.push_str(&text),
+            Event::Code(_) => prose.push('`'),
+            Event::SoftBreak | Event::HardBreak | Event::End(_) => prose.push(' '),
+            _ => {}
+        }
+    }
+    let is_word = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
+    for (at, sign) in prose.match_indices(['@', ':']) {
+        let (before, after) = (&prose[..at], &prose[at + 1..]);
+        let is_mention = sign == "@" && is_word(after.chars().next()) && !is_word(before.chars().next_back());
+        let scheme = before.rsplit(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+        if is_mention || sign == ":" && after.starts_with("//") && matches!(scheme, "http" | "https" | "ftp") {
+            found.push(prose[at..].chars().take(12).collect());
+        }
+    }
+    found
+}
 
 fn claims() -> serde_json::Value {
     serde_json::json!([
