@@ -356,6 +356,46 @@ fn further_places_are_shown() {
     assert!(body.contains("<summary>2 further places</summary>") && body.contains("the same in lines 31, 47"), "{body}");
 }
 
+fn with_hostile_words() -> Document {
+    let mut document = play(None, Some("sdet"), Vec::new(), claims());
+    let words = "`` a ` b `` @octo-victim [approve](https://evil.example/x) <img src=//evil.example/p.png> ![x](//e) `c";
+    document.findings[0].failure_mode = words.to_owned();
+    document.findings[0].mitigation = r"see \[x](//evil.example) and a[0]".to_owned();
+    document.findings[0].trace = vec![TraceStep { line: 2, note: "reaches [x](1)".into() }];
+    document.findings[0].side = crate::findings::anchor::Side::New;
+    document.subagent_failures[0].reason = words.to_owned();
+    document
+}
+
+/// What an agent or a linter wrote is posted as Markdown by reviewdog.
+#[test]
+fn messages_are_harmless_as_markdown() {
+    let value: serde_json::Value = serde_json::from_str(&rdjson(&with_hostile_words())).unwrap();
+    for diagnostic in value["diagnostics"].as_array().unwrap() {
+        let message = diagnostic["message"].as_str().unwrap();
+        assert_eq!(acted_on(message), [""; 0], "{message}");
+    }
+    insta::assert_snapshot!(value["diagnostics"][0]["message"].as_str().unwrap().replace('\u{2060}', "⟂"), @r"F1 P0: `` a ` b `` @⟂octo-victim \[approve\](https:⟂//evil.example/x) &lt;img src=//evil.example/p.png&gt; !\[x\](//e) \`c see \\\[x\](//evil.example) and a\[0\]");
+}
+
+/// SARIF 2.1.0, 3.11.6: `[text](target)` in a message is a link.
+#[test]
+fn sarif_messages_hold_no_links() {
+    let value: serde_json::Value = serde_json::from_str(&sarif(&with_hostile_words())).unwrap();
+    let run = &value["runs"][0];
+    let text = run["results"][0]["message"]["text"].as_str().unwrap();
+    assert!(
+        text.contains(r"\[approve\](https://evil.example/x)") && text.ends_with(r"see \\\[x\](//evil.example) and a\[0\]"),
+        "{text}"
+    );
+    let step = &run["results"][0]["codeFlows"][0]["threadFlows"][0]["locations"][0]["location"]["message"]["text"];
+    assert_eq!(step, r"reaches \[x\](1)");
+    assert!(run["invocations"][0]["toolExecutionNotifications"].to_string().contains(r"\\[approve\\]"));
+    for place in [&run["tool"]["driver"]["rules"][0]["fullDescription"], &run["results"][0]["fixes"][0]["description"]] {
+        assert!(!place["text"].as_str().is_some_and(|text| text.contains(" [")), "{place}");
+    }
+}
+
 #[test]
 fn rdjson_carries_suggestions() {
     let value: serde_json::Value = serde_json::from_str(&rdjson(&first())).unwrap();
