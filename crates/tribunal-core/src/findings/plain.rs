@@ -5,7 +5,7 @@ use crate::publish::code_span::{backtick_run, code_span};
 
 /// Plain prose. Line breaks stay.
 pub fn plain(text: &str) -> String {
-    let text = text.replace("```", "'''").replace("~~~", "'''");
+    let text = text.replace("```", "'''").replace("~~~", "'''").replace("\r\n", "\n");
     text.split(['\n', '\r']).map(plain_line).collect::<Vec<_>>().join("\n")
 }
 
@@ -173,6 +173,7 @@ mod tests {
             ("a ` b\nc ` [x](//evil.example) ` d", "a ' b\nc ` [x](//evil.example) ` d"),
             (r"\`a` @b `", "`a` `@b` '"),
             (r"\@octocat `a`@b@c @d``e``", r"\ `@octocat` `a` `@b` `@c` `@d` ``e``"),
+            ("a `b\r\nc\r/merge", "a 'b\nc\n`/merge`"),
             ("/a`@octo` b", "`/a` `@octo` b"),
             ("[a [b](x)](//evil.example)", "[a b] (//evil.example)"),
             ("> [x]: //evil.example", "> [x] : //evil.example"),
