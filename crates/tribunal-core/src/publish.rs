@@ -3,6 +3,7 @@
 pub mod anchor;
 pub mod attempt;
 pub mod claim;
+pub mod code_span;
 pub mod difference;
 pub mod doubles;
 pub mod drafts;

@@ -13,6 +13,7 @@ use crate::combine::verdict::{Outcome, Verdict};
 use crate::ids::FindingId;
 use crate::plan::links::Reference;
 use crate::publish::status::CONTEXT;
+use crate::publish::tests::acted_on;
 use crate::pull::facts::{CheckState, MergeMethod, Mergeable, Obstacle, PullState, RequiredChecks};
 use crate::pull::told::Told;
 use proptest::prelude::*;
@@ -482,6 +483,15 @@ fn everything_has_a_cure() {
             }
         }
     }
+}
+
+/// Design rule 6: a title is somebody's words.
+#[test]
+fn a_title_is_harmless_as_markdown() {
+    let facts = Facts { title: "[x](//evil.example) ![y](//e) #12 @octo <b> `` c ` d `` `a|b` <i>".into(), ..ready() };
+    let page = markdown(&[Why::of(&facts, &conditions(&merging(), &facts, Wanted::AsConfigured))]);
+    assert_eq!(acted_on(&page), [""; 0], "{page}");
+    assert!(!page.contains(" #12") && page.contains("`` c ` d ``"), "{page}");
 }
 
 /// The conditions are read back as they were written: a stored state is read by a later release.

@@ -1,5 +1,6 @@
 //! Text from a change is data (design rule 6): before it stands in Markdown of ours it is made harmless.
 
+use super::code_span::{backtick_run, code_span};
 use super::visible::{visible, visible_line};
 
 /// Ends what a forge would take for a name, a number or an address, and is not seen.
@@ -16,13 +17,13 @@ pub fn inert(text: &str) -> String {
     let mut rest = text.as_str();
     let mut previous = ' ';
     while let Some(c) = rest.chars().next() {
-        let length = match (c, code_span(rest)) {
+        let length = match (c, whole_span(rest)) {
             ('`', Some(span)) => {
                 out.push_str(span);
                 span.len()
             }
             ('`', None) => {
-                let run = backticks(rest);
+                let run = backtick_run(rest);
                 out.push_str(&"\\`".repeat(run));
                 run
             }
@@ -39,6 +40,11 @@ pub fn inert(text: &str) -> String {
         out.insert_str(blank, JOINER);
     }
     without_addresses(&out)
+}
+
+/// A `|` would end the cell of a table in the middle of a span, and so open what it closes; such a span is none.
+fn whole_span(text: &str) -> Option<&str> {
+    code_span(text).filter(|span| !span.contains('|'))
 }
 
 /// Everything visible but the joiner, which may be there from an earlier time.
@@ -87,26 +93,6 @@ fn push_inert(out: &mut String, c: char, previous: char, next: Option<char>) {
         }
         _ => out.push(c),
     }
-}
-
-/// The code span that the text begins with, both runs of backticks included. A `|` would end the cell of a table in its middle,
-/// and so open what it closes; such a span is none.
-fn code_span(text: &str) -> Option<&str> {
-    let length = backticks(text);
-    let mut at = length;
-    while let Some(found) = text[at..].find('`') {
-        let (start, run) = (at + found, backticks(&text[at + found..]));
-        if run == length {
-            return Some(&text[..start + run]).filter(|span| !span.contains('|'));
-        }
-        at = start + run;
-    }
-    None
-}
-
-/// How many backticks the text begins with.
-fn backticks(text: &str) -> usize {
-    text.len() - text.trim_start_matches('`').len()
 }
 
 fn longest_run(text: &str) -> usize {
