@@ -7,6 +7,7 @@
 
 pub mod cli;
 pub mod command;
+pub mod folder;
 pub mod linter;
 pub mod model;
 pub mod process;

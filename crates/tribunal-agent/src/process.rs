@@ -5,6 +5,7 @@
 //! that started it is gone.
 
 use crate::AgentFailure;
+use crate::folder::Folder;
 use crate::sandbox::home::link_tools;
 use crate::sandbox::plan::Machine;
 use crate::sandbox::reads::Homes;
@@ -129,18 +130,10 @@ impl From<Stopped> for AgentFailure {
     }
 }
 
-/// A file that a program was told to write. A link, what is not regular and what is too large was not written by it.
-pub fn written_file(path: &Path) -> std::io::Result<Vec<u8>> {
-    let about = path.symlink_metadata()?;
-    if !about.is_file() {
-        return Err(std::io::Error::other("it is not a regular file"));
-    }
-    let mut bytes = Vec::new();
-    let length = std::fs::File::open(path)?.take(MAX_OUTPUT as u64 + 1).read_to_end(&mut bytes)?;
-    if length > MAX_OUTPUT {
-        return Err(std::io::Error::other(format!("it has more than {} MiB", MAX_OUTPUT as u64 / MEBIBYTE)));
-    }
-    Ok(bytes)
+/// A file that a program was told to write, by its place in a folder that the program could write to. A link on the way, what is not
+/// regular and what is too large was not written by it.
+pub fn written_file(folder: &Path, inside: &str) -> std::io::Result<Vec<u8>> {
+    Folder::open(folder)?.read(Path::new(inside), MAX_OUTPUT)
 }
 
 /// Passed on unless the config names more.

@@ -261,7 +261,7 @@ impl Settings {
         let others = OF_OTHER_LINTERS.iter().chain(MANIFESTS).map(|name| (*name).to_owned());
         let names: BTreeSet<String> = profiles.cloned().chain(others).collect();
         let manifests: Vec<String> = MANIFESTS.iter().map(|name| (*name).to_owned()).collect();
-        Ok(Settings { all: Names::new(&names.into_iter().collect::<Vec<_>>())?, manifests: Names::new(&manifests)? })
+        Ok(Settings { all: Names::at_any_depth(names.iter().map(String::as_str))?, manifests: Names::new(&manifests)? })
     }
 
     pub fn contains(&self, path: &RepoPath) -> bool {
