@@ -270,7 +270,6 @@ fn mypy_takes_no_orders_of_a_change() {
             (".mypy.ini", orders),
             ("evil.py", PYTHON),
             ("inline.py", comment),
-            ("mypy_extensions.py", PYTHON),
             ("pathspec/__init__.py", PYTHON),
             ("sub/.python-version", "path:./evil\n"),
         ],
