@@ -60,6 +60,8 @@ pub struct Pull {
     pub source_project: u64,
     pub head_branch: String,
     pub base_branch: String,
+    /// When it was aimed at another branch, and by whom.
+    pub base_changes: Vec<(String, User)>,
     pub head: String,
     pub merged: Option<String>,
     pub reviewers: Vec<User>,

@@ -3,6 +3,7 @@
 
 use super::hold::Hold;
 use super::people::Voices;
+use super::reviewed_place::ReviewedPlace;
 use crate::combine::finding::Finding;
 use crate::combine::verdict::{FailLevel, Outcome, Verdict};
 use crate::diff::change::{Change, ChangedFile};
@@ -137,6 +138,9 @@ pub struct Reviewed {
     pub run: RunId,
     /// The head that was read, which need not be the head of now.
     pub head: Sha,
+    /// The branch that it was to be merged into. Nothing in a receipt of an older release.
+    #[serde(default)]
+    pub base_branch: Option<String>,
     pub outcome: Outcome,
     pub verdict: Option<Verdict>,
     /// Agents that answered, without rules and linters.
@@ -148,10 +152,15 @@ pub struct Reviewed {
 }
 
 impl Reviewed {
+    pub fn place(&self) -> ReviewedPlace<'_> {
+        ReviewedPlace::new(&self.head, self.base_branch.as_ref())
+    }
+
     pub fn of(document: &Document) -> Reviewed {
         Reviewed {
             run: document.receipt.run.clone(),
             head: document.receipt.head.clone(),
+            base_branch: document.receipt.base_branch.clone(),
             outcome: document.outcome,
             verdict: document.verdict,
             agents: document
@@ -251,6 +260,15 @@ pub struct Gate {
 pub struct Consent {
     pub by: String,
     pub head: Sha,
+    /// The branch that it may be merged into.
+    #[serde(default)]
+    pub base_branch: Option<String>,
+}
+
+impl Consent {
+    pub fn place(&self) -> ReviewedPlace<'_> {
+        ReviewedPlace::new(&self.head, self.base_branch.as_ref())
+    }
 }
 
 impl Facts {
@@ -259,18 +277,22 @@ impl Facts {
         NotPushable::of(self.is_fork, &self.made_by)
     }
 
-    /// The review, if it is of exactly this head (design rule 1).
+    pub fn place(&self) -> ReviewedPlace<'_> {
+        ReviewedPlace::new(&self.head, Some(&self.base_branch))
+    }
+
+    /// The review, if it is of exactly this head and this base (design rule 1).
     pub fn review_of_head(&self) -> Option<&Reviewed> {
         match &self.review {
-            Told::Is(Some(review)) if review.head == self.head => Some(review),
+            Told::Is(Some(review)) if review.place().is_same(self.place()) => Some(review),
             Told::Is(_) | Told::Unknown(_) => None,
         }
     }
 
-    /// A person who said that this head may be merged, in answer to a gate.
+    /// A person who said that this head may be merged into this base, in answer to a gate.
     pub fn consent(&self) -> Option<&Consent> {
         match &self.gates {
-            Told::Is(gates) => gates.consent.as_ref().filter(|consent| consent.head == self.head),
+            Told::Is(gates) => gates.consent.as_ref().filter(|consent| consent.place().is_same(self.place())),
             Told::Unknown(_) => None,
         }
     }

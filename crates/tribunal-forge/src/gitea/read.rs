@@ -86,6 +86,10 @@ impl Read for Gitea {
         Ok(self.events(pull.number).await?.into_iter().filter_map(wire::Event::pusher).collect())
     }
 
+    async fn base_changed_at(&self, number: u64) -> Answered<Option<String>> {
+        Ok(self.events(number).await?.into_iter().filter_map(wire::Event::base_change).next_back())
+    }
+
     async fn has_contributed(&self, account: &Account) -> Answered<bool> {
         let author = segment(&account.login);
         let path = self.repo(&format!("/issues?type=pulls&state=closed&created_by={author}"));

@@ -184,12 +184,19 @@ pub struct Event {
     user: Option<User>,
     #[serde(default)]
     review_id: i64,
+    #[serde(default)]
+    created_at: String,
 }
 
 impl Event {
     /// Whoever pushed, if that is what happened.
     pub fn pusher(self) -> Option<Account> {
         self.user.filter(|_| self.kind == "pull_push").map(User::account)
+    }
+
+    /// When it was aimed at another branch, if that is what happened.
+    pub fn base_change(self) -> Option<String> {
+        (self.kind == "change_target_branch").then_some(self.created_at)
     }
 
     /// The review that was submitted, if that is what happened.

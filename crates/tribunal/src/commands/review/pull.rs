@@ -259,6 +259,7 @@ async fn pull_run(args: &ReviewArgs, at_hand: &AtHand, setup: &Setup, brought: O
         author: pull.author.clone(),
         updated_at: pull.updated_at.clone(),
         base_tip: base_tip.clone(),
+        base_branch: Some(pull.base.branch.clone()),
         language: language(pull, issue.as_ref()),
         linked_issue: issue.as_ref().filter(|_| is_read_by_agents(&setup.policy)).map(LinkedIssue::new),
         brought,
