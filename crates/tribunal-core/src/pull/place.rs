@@ -31,6 +31,11 @@ impl ForgeKind {
         }
     }
 
+    /// Does it say who pushed to a pull request?
+    pub fn tells_pushers(self) -> bool {
+        matches!(self, ForgeKind::Gitea | ForgeKind::Forgejo)
+    }
+
     /// What its people call it.
     pub fn request_noun(self) -> &'static str {
         match self {
