@@ -36,6 +36,11 @@ impl ForgeKind {
         matches!(self, ForgeKind::Gitea | ForgeKind::Forgejo)
     }
 
+    /// May people edit the comments of others who may not push? There, who may work on issues or pull requests need not write code.
+    pub fn lets_others_edit(self) -> bool {
+        matches!(self, ForgeKind::Gitea | ForgeKind::Forgejo)
+    }
+
     /// What its people call it.
     pub fn request_noun(self) -> &'static str {
         match self {
