@@ -63,6 +63,7 @@ pub struct Gitea {
     abilities: OnceCell<probe::Abilities>,
     identity: OnceCell<Account>,
 }
+    made_here: OnceCell<wire::MadeHere>,
 
 impl Gitea {
     pub fn new(project: Project, flavour: Flavour, token: Option<BoundToken>, cache_folder: Option<PathBuf>) -> Answered<Gitea> {
@@ -79,7 +80,16 @@ impl Gitea {
             limits: Limits::default(),
         })?;
         let shelf = Shelf::new(cache_folder);
-        Ok(Gitea { http, project, flavour, token, shelf, abilities: OnceCell::new(), identity: OnceCell::new() })
+        Ok(Gitea {
+            http,
+            project,
+            flavour,
+            token,
+            shelf,
+            abilities: OnceCell::new(),
+            identity: OnceCell::new(),
+            made_here: OnceCell::new(),
+        })
     }
 
     /// Requests sent so far: reads, writes.
