@@ -13,6 +13,7 @@ mod probe;
 mod react;
 mod read;
 mod review;
+mod teams;
 mod threads;
 mod wire;
 
@@ -62,8 +63,8 @@ pub struct Gitea {
     shelf: Shelf,
     abilities: OnceCell<probe::Abilities>,
     identity: OnceCell<Account>,
-}
     made_here: OnceCell<wire::MadeHere>,
+}
 
 impl Gitea {
     pub fn new(project: Project, flavour: Flavour, token: Option<BoundToken>, cache_folder: Option<PathBuf>) -> Answered<Gitea> {

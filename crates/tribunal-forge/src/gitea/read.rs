@@ -77,7 +77,7 @@ impl Read for Gitea {
         }
         match found.permission.as_str() {
             "owner" | "admin" => Ok(Permission::Admin),
-            "write" => Ok(Permission::Write),
+            "write" => self.written_by_teams(account).await,
             "read" => Ok(Permission::Read),
             "none" => Ok(Permission::None),
             other => Err(self.hollow(format!("{what}: `{other}`"))),

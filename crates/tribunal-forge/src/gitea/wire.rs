@@ -356,6 +356,30 @@ impl Status {
     }
 }
 
+/// A team of an organisation that has something to do with the repository.
+#[derive(Debug, Deserialize)]
+pub struct Team {
+    pub id: i64,
+    pub name: String,
+    permission: String,
+    #[serde(default, deserialize_with = "or_empty")]
+    units_map: std::collections::BTreeMap<String, String>,
+}
+
+impl Team {
+    /// Can it make an account a writer, of whatever part?
+    pub fn writes(&self) -> bool {
+        let can = |access: &str| matches!(access, "write" | "admin" | "owner");
+        can(&self.permission) || self.units_map.values().any(|access| can(access))
+    }
+
+    /// What a server does not tell of the code is nothing.
+    pub fn writes_code(&self) -> bool {
+        matches!(self.permission.as_str(), "admin" | "owner")
+            || self.units_map.get("repo.code").is_some_and(|access| matches!(access.as_str(), "write" | "admin" | "owner"))
+    }
+}
+
 #[derive(Debug, Deserialize)]
 pub struct Permission {
     pub permission: String,
