@@ -255,6 +255,7 @@ impl Effects {
                 complete: matches!(document.outcome, Outcome::Clean | Outcome::Findings),
                 proved,
                 same_content,
+                other_target: document.receipt.base_branch.as_ref() != state.request.base_branch(),
             },
             gaps: document.spec_gaps.clone(),
             open: document.findings.iter().map(|finding| OpenFinding::compared(finding.clone(), change)).collect(),

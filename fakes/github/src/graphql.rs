@@ -54,6 +54,8 @@ fn decide(site: &mut Site, base: &mut Base, document: &str, variables: &Value, c
         protection(base, variables, caller)
     } else if asks("statusCheckRollup") {
         checks(site, base, variables, caller)
+    } else if asks("timelineItems") {
+        base_changes(site, base, variables, caller)
     } else if asks("reviewThreads") {
         threads(site, base, variables, caller)
     } else if asks("node(id:") {
@@ -104,6 +106,17 @@ fn threads(site: &Site, base: &Base, variables: &Value, caller: &Caller) -> Repl
         .map(|thread| show(site, base, thread, &path, caller))
         .collect();
     said(json!({ "repository": { "pullRequest": { "reviewThreads": connection(site, shown, &variables["after"], 50) } } }))
+}
+
+/// When it was last aimed at another branch.
+fn base_changes(site: &Site, base: &Base, variables: &Value, caller: &Caller) -> Reply {
+    let Some((project, _)) = seen(base, variables, caller) else { return no_repository() };
+    let key: Key = (project, variables["number"].as_u64().unwrap_or_default());
+    let Some(pull) = site.world.pulls.get(&key) else {
+        return wrong("NOT_FOUND", "Could not resolve to a PullRequest with the number given.", "repository");
+    };
+    let nodes: Vec<Value> = pull.base_changed_at.iter().map(|at| json!({ "createdAt": at })).collect();
+    said(json!({ "repository": { "pullRequest": { "timelineItems": { "nodes": nodes } } } }))
 }
 
 /// Only who can write, or the author of the pull request; an App's token without the right to contents cannot (quirk 9).

@@ -130,6 +130,7 @@ impl Site {
             head_branch: head.1.to_owned(),
             head_sha,
             base_branch: into.to_owned(),
+            base_changed_at: None,
             base_sha,
             draft: false,
             merged_at: None,

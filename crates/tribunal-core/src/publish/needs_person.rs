@@ -1,17 +1,18 @@
 //! What a sweep left to a person at a head keeps the status of that head red. A review of the same head that passes does not change
 //! that: anybody can cause one, with a receipt or by opening the pull request again.
 //!
-//! It is lifted by a new head, or by a later verdict `LGTM` of a sweep at the same head once no thread of somebody else is open.
+//! It is lifted by a new head, or by a later verdict `LGTM` of a sweep at the same head, for the same base, once no thread of somebody else is open.
 
 use super::marker::{Mark, MarkerKey, read};
 use super::status::CONTEXT;
 use super::verdict::{Sitting, standing};
 use crate::calendar::millis_of;
 use crate::combine::verdict::Verdict;
-use crate::ids::Sha;
+use crate::merge::reviewed_place::ReviewedPlace;
 use crate::pull::chronological::Chronological;
 use crate::pull::facts::{Account, Check, CheckState};
 use crate::pull::talk::{Comment, NewStatus, Review, ReviewState, Thread};
+use crate::report::document::Document;
 
 const NEEDS_A_PERSON: &str = "Needs a person: ";
 
@@ -50,7 +51,8 @@ pub fn says_needs_person(check: &Check) -> bool {
 }
 
 /// The red status that this head keeps, if something at it was left to a person and not lifted since.
-pub fn kept_red(head: &Sha, shown: &Shown<'_>, signer: &Signer<'_>) -> Option<NewStatus> {
+pub fn kept_red(document: &Document, shown: &Shown<'_>, signer: &Signer<'_>) -> Option<NewStatus> {
+    let head = &document.head;
     let told: Vec<(&Comment, u32)> = shown
         .comments
         .iter()
@@ -71,7 +73,7 @@ pub fn kept_red(head: &Sha, shown: &Shown<'_>, signer: &Signer<'_>) -> Option<Ne
         told.iter().all(|(comment, _)| matches!((at, millis_of(&comment.created_at)), (Some(at), Some(told)) if at >= told))
     };
     let is_open = |thread: &Thread| !thread.resolved && thread.first().is_some_and(|first| !first.author.is(signer.me));
-    let is_lifted = !shown.threads.iter().any(is_open) && has_later_approval(head, shown, signer, is_after_all);
+    let is_lifted = !shown.threads.iter().any(is_open) && has_later_approval(document, shown, signer, is_after_all);
     let items = told.iter().map(|(_, items)| *items).max();
     (!is_lifted).then(|| match (items, standing_status) {
         (Some(items), _) => needs_person(items),
@@ -80,11 +82,12 @@ pub fn kept_red(head: &Sha, shown: &Shown<'_>, signer: &Signer<'_>) -> Option<Ne
     })
 }
 
-fn has_later_approval(head: &Sha, shown: &Shown<'_>, signer: &Signer<'_>, is_after_all: impl Fn(&str) -> bool) -> bool {
+fn has_later_approval(document: &Document, shown: &Shown<'_>, signer: &Signer<'_>, is_after_all: impl Fn(&str) -> bool) -> bool {
+    let place = ReviewedPlace::new(&document.head, document.receipt.base_branch.as_ref());
     let said = standing(&Chronological::of(shown.reviews), signer.me, signer.case_id, signer.key);
     said.iter().any(|verdict| {
         let review = shown.reviews.iter().find(|review| review.id == verdict.review);
-        verdict.head == *head
+        verdict.place().is_same(place)
             && verdict.verdict == Some(Verdict::Lgtm)
             && matches!(verdict.sitting, Sitting::Sweep { .. })
             && verdict.state != ReviewState::Dismissed

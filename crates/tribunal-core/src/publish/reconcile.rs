@@ -452,7 +452,7 @@ fn status_writes(desired: &Desired<'_>, observed: &Observed, summary: &str) -> V
 fn kept_red(desired: &Desired<'_>, observed: &Observed) -> Option<NewStatus> {
     let Observed { comments, reviews, threads, checks, .. } = observed;
     let signer = Signer { me: desired.me, case_id: desired.case_id, key: desired.key };
-    needs_person::kept_red(&desired.document.head, &needs_person::Shown { comments, reviews, threads, checks }, &signer)
+    needs_person::kept_red(desired.document, &needs_person::Shown { comments, reviews, threads, checks }, &signer)
 }
 
 /// Stickies of ours: the newest is the one (PR-136), found by mark and account (PR-140).

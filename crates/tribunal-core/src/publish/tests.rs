@@ -287,6 +287,7 @@ pub fn second(status: Verification) -> Document {
             complete: true,
             proved: true,
             same_content: false,
+            other_target: false,
         },
         open: before.findings.iter().take(1).cloned().map(OpenFinding::new).collect(),
         gaps: vec![gap],

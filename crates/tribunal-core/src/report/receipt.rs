@@ -26,6 +26,9 @@ pub struct Receipt {
     pub engine: String,
     pub base: Sha,
     pub head: Sha,
+    /// The branch that the pull request is to be merged into. On a receipt without it nothing is merged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base_branch: Option<String>,
     /// What a person calls base and head: branch names, `working tree`, a file.
     pub subject: String,
     pub mode: Mode,

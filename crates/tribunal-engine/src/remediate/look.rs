@@ -37,6 +37,7 @@ pub(crate) struct Heard {
     pub checks: Vec<Check>,
     pub reactions: Vec<Reaction>,
     pub me: Account,
+    pub kind: ForgeKind,
     pub case_id: String,
     /// Of those who speak; empty until somebody has asked.
     pub permissions: Permissions,
@@ -61,6 +62,7 @@ impl Heard {
             key,
             extra,
             permissions: &self.permissions,
+            others_edit: self.kind.lets_others_edit(),
         }
     }
 
@@ -96,7 +98,8 @@ pub(crate) async fn hear(on: &OnForge, place: &Place) -> Result<Heard, ForgeFaul
     };
     let (checks, reactions) = tokio::try_join!(forge.checks(&pull.head.sha), reacts)?;
     let case_id = place.case_id();
-    Ok(Heard { pull, comments, reviews, threads, checks, reactions, me, case_id, permissions: Permissions::default() })
+    let (kind, permissions) = (place.kind, Permissions::default());
+    Ok(Heard { pull, comments, reviews, threads, checks, reactions, me, kind, case_id, permissions })
 }
 
 impl Remedies {

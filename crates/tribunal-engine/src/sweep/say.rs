@@ -9,6 +9,7 @@ use std::time::Duration;
 use tribunal_core::combine::verdict::Verdict;
 use tribunal_core::ids::{RunId, Sha};
 use tribunal_core::merge::facts::Marker;
+use tribunal_core::merge::reviewed_place::ReviewedPlace;
 use tribunal_core::procedure::sweep::effect::{Concluded, Remaining};
 use tribunal_core::procedure::sweep::words::{markers, remains};
 use tribunal_core::procedure::sweep::{Request, Ticket, Trouble};
@@ -121,7 +122,7 @@ impl Sweeps {
         let shown = Shown { comments: &comments, reviews: &reviews, threads: &threads, checks: &checks };
         let case_id = place.case_id();
         let signer = Signer { me: &me, case_id: &case_id, key: &self.on.key };
-        match kept_red(&document.head, &shown, &signer) {
+        match kept_red(document, &shown, &signer) {
             Some(_) => Ok(()),
             None => self.set_own_status(&document.head, &status(document)).await,
         }
@@ -137,12 +138,13 @@ impl Sweeps {
         Ok(())
     }
 
-    /// The last word of any sweep about this head, if it is the same one: whoever sweeps again says nothing new.
+    /// The last word of any sweep about this head and base, if it is the same one: whoever sweeps again says nothing new.
     async fn last_word(&self, place: &Place, document: &Document) -> Result<Option<Concluded>, EngineError> {
         let (reviews, me) = tokio::try_join!(self.on.forge.reviews(place.number), self.on.forge.identity())?;
         let said = standing(&Chronological::of(&reviews), &me, &place.case_id(), &self.on.key);
         let last = said.into_iter().next_back().filter(|last| matches!(last.sitting, Sitting::Sweep { .. }));
-        let same = last.filter(|last| last.head == document.head && last.verdict == document.verdict);
+        let place = ReviewedPlace::new(&document.head, document.receipt.base_branch.as_ref());
+        let same = last.filter(|last| last.place().is_same(place) && last.verdict == document.verdict);
         Ok(same.filter(|last| last.state != ReviewState::Dismissed).map(concluded))
     }
 

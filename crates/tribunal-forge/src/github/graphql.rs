@@ -16,6 +16,7 @@ use tribunal_core::pull::fault::ForgeFault;
 pub const THREADS: &str = include_str!("queries/threads.graphql");
 pub const THREAD_COMMENTS: &str = include_str!("queries/thread_comments.graphql");
 pub const CHECKS: &str = include_str!("queries/checks.graphql");
+pub const BASE_CHANGES: &str = include_str!("queries/base_changes.graphql");
 pub const PROTECTION: &str = include_str!("queries/protection.graphql");
 pub const VIEWER: &str = include_str!("queries/viewer.graphql");
 pub const RESOLVE: &str = include_str!("queries/resolve.graphql");

@@ -93,6 +93,7 @@ pub fn document(
             engine: request.engine.clone(),
             base: request.target.base(),
             head: request.target.head(),
+            base_branch: request.base_branch().cloned(),
             subject: request.target.subject().to_owned(),
             mode: plan.mode,
             since: plan.since.clone(),
