@@ -10,6 +10,7 @@ pub mod command;
 pub mod linter;
 pub mod model;
 pub mod process;
+pub mod programs;
 pub mod rules;
 pub mod sandbox;
 pub mod sarif;

@@ -5,8 +5,8 @@
 //! orders from), the base's configuration where that is pure data, and, outside of it, the files that the profile itself brings.
 
 use crate::AgentFailure;
-use crate::cli::found::on_path;
 use crate::process::{Clocks, Invocation, Printed, run, written_file};
+use crate::programs;
 use crate::sandbox::{Limits, Network, Reads};
 use crate::scratch::Scratch;
 use std::collections::{BTreeMap, BTreeSet};
@@ -72,7 +72,7 @@ impl ProfiledLinter<'_> {
             return Ok(Found { files, results: Vec::new(), unsuppressed: Vec::new(), root: String::new() });
         }
         let program = self.config.program().unwrap_or_default();
-        if on_path(program).is_none() {
+        if programs::find(program).is_none() {
             return Err(failed(format!("not-run: `{program}` is not installed here; install it: {}", self.profile.install)));
         }
         let (copy, home) = (scratch()?, scratch()?);
@@ -158,11 +158,8 @@ fn put(root: &Path, path: &RepoPath, bytes: &[u8]) -> std::io::Result<()> {
     if path.as_str().split('/').any(|part| part == ".." || part.is_empty()) || Path::new(path.as_str()).is_absolute() {
         return Err(std::io::Error::other("it leads out of the repository"));
     }
-    let place = root.join(path.as_str());
-    if let Some(folder) = place.parent() {
-        std::fs::create_dir_all(folder)?;
-    }
-    std::fs::write(place, bytes)
+    // The linter may have run there already.
+    crate::tree::write_below(root, Path::new(path.as_str()), bytes)
 }
 
 /// Takes out whatever the test names, links included: what they lead to lies in the same tree.

@@ -4,9 +4,14 @@
 //! (field notes: six CLIs, none without a way in). So those files are taken out of the copy; the change's version of them is in the
 //! diff like everything else. Links that lead out of the copy are taken out too, and the rest is made read-only.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+#[cfg(unix)]
+pub(crate) mod held;
 
 /// Names that some agent obeys wherever they stand. Lower case: file systems and agents may not care.
 const ANYWHERE: [&str; 32] = [
@@ -216,9 +221,45 @@ fn stays_inside(root: &Path, link: &Path) -> bool {
     }
 }
 
+/// Folders that processes which could not be ended may still write to.
+static SHARED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+/// From here on nothing is deleted in these folders.
+pub fn leave_alone(folders: &[PathBuf]) {
+    SHARED.lock().unwrap_or_else(PoisonError::into_inner).extend(folders.iter().cloned());
+}
+
 /// Deletes a tree, whatever was done to it: folders that nobody may enter, and nests so deep that they have no name, included. What is
-/// already gone is no error. Links are removed, not followed.
+/// already gone is no error. Links are removed, not followed, whenever they are put there.
 pub fn delete(tree: &Path) -> io::Result<()> {
+    let is_shared = |folder: &PathBuf| folder.starts_with(tree) || tree.starts_with(folder);
+    if SHARED.lock().unwrap_or_else(PoisonError::into_inner).iter().any(is_shared) {
+        return Err(io::Error::other("processes that could not be ended may still write to it"));
+    }
+    delete_whole(tree)
+}
+
+#[cfg(unix)]
+fn delete_whole(tree: &Path) -> io::Result<()> {
+    held::delete(tree)
+}
+
+/// Writes a file below a folder that a child could write, and makes the folders above it. No link is followed.
+pub fn write_below(top: &Path, inside: &Path, bytes: &[u8]) -> io::Result<()> {
+    #[cfg(unix)]
+    return held::write(top, inside, bytes);
+    #[cfg(not(unix))]
+    {
+        let place = top.join(inside);
+        if let Some(folder) = place.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        fs::write(place, bytes)
+    }
+}
+
+#[cfg(not(unix))]
+fn delete_whole(tree: &Path) -> io::Result<()> {
     match fs::symlink_metadata(tree) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(error),
@@ -233,7 +274,7 @@ pub fn delete(tree: &Path) -> io::Result<()> {
         for entry in fs::read_dir(folder)? {
             let (path, kind) = entry.and_then(|entry| Ok((entry.path(), entry.file_type()?)))?;
             if !kind.is_dir() {
-                if cfg!(windows) && kind.is_file() {
+                if kind.is_file() {
                     set_writable(&path, true)?;
                 }
                 fs::remove_file(&path)?;
@@ -355,6 +396,83 @@ mod tests {
         assert_eq!(fs::metadata(tree.join("src/lib.rs")).unwrap().permissions().mode() & 0o222, 0);
         assert_eq!(fs::metadata(tree.join("src")).unwrap().permissions().mode() & 0o222, 0);
         delete(&tree).unwrap();
+    }
+
+    /// A process that outlived its run exchanges folders for links while they are deleted.
+    #[cfg(unix)]
+    #[test]
+    fn links_that_are_put_there_meanwhile_are_not_followed() {
+        use std::os::unix::fs::symlink;
+        use std::sync::atomic::{AtomicBool, Ordering};
+        let folder = tempfile::tempdir().unwrap();
+        let persons = folder.path().join("persons");
+        put(&persons, "kept/deep/file");
+        let is_over = AtomicBool::new(false);
+        let trees: Vec<PathBuf> = (0..60).map(|number| folder.path().join(format!("tree-{number}"))).collect();
+        for tree in &trees {
+            (0..20).for_each(|number| put(tree, &format!("a/{number:02}/b/c/file")));
+        }
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    for tree in trees.iter().filter(|tree| tree.exists()) {
+                        let gone = (1..50).map(|number| format!(".gone-{number}"));
+                        for name in gone.chain((0..20).map(|number| format!("a/{number:02}"))) {
+                            let aside = tree.join("aside");
+                            if fs::rename(tree.join(&name), &aside).is_ok() {
+                                let _ = symlink(&persons, tree.join(&name));
+                                break;
+                            }
+                        }
+                    }
+                }
+            });
+            // What is left over is left; what lies elsewhere is not touched.
+            trees.iter().for_each(|tree| drop(delete(tree)));
+            is_over.store(true, Ordering::Relaxed);
+        });
+        assert_eq!(fs::read(persons.join("kept/deep/file")).unwrap(), b"kept/deep/file");
+    }
+
+    #[test]
+    fn what_survivors_may_write_to_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        put(folder.path(), "shared/part/file");
+        put(folder.path(), "other/file");
+        leave_alone(&[folder.path().join("shared/part")]);
+        assert!(delete(&folder.path().join("shared")).is_err() && delete(&folder.path().join("shared/part")).is_err());
+        delete(&folder.path().join("other")).unwrap();
+        assert!(folder.path().join("shared/part/file").exists() && !folder.path().join("other").exists());
+    }
+
+    /// The link is there before the folder is opened: the same without chance.
+    #[cfg(unix)]
+    #[test]
+    fn nothing_is_written_or_read_through_a_link() {
+        use std::os::unix::fs::{PermissionsExt as _, symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let (tree, persons) = (folder.path().join("tree"), folder.path().join("persons"));
+        put(&persons, "file");
+        put(&persons, "script");
+        put(&tree, "given/script");
+        fs::set_permissions(tree.join("given/script"), fs::Permissions::from_mode(0o755)).unwrap();
+        symlink(&persons, tree.join("way")).unwrap();
+        symlink(persons.join("file"), tree.join("link")).unwrap();
+        fs::hard_link(persons.join("script"), tree.join("second")).unwrap();
+        assert!(write_below(&tree, Path::new("way/file"), b"theirs").is_err());
+        for name in ["link", "second", "given/script", "new/folder/file"] {
+            write_below(&tree, Path::new(name), b"theirs").unwrap();
+            assert_eq!(fs::read(tree.join(name)).unwrap(), b"theirs", "{name}");
+        }
+        for name in ["file", "script"] {
+            assert_eq!(fs::read_to_string(persons.join(name)).unwrap(), name);
+        }
+        assert_eq!(fs::metadata(tree.join("given/script")).unwrap().permissions().mode() & 0o777, 0o755);
+        assert!(write_below(&tree, Path::new("../persons/file"), b"theirs").is_err());
+        symlink(persons.join("file"), tree.join("answer")).unwrap();
+        assert!(crate::process::written_file(&tree.join("answer")).is_err());
+        delete(&tree).unwrap();
+        assert!(persons.join("file").exists());
     }
 
     /// B6 (e): a linter's copy keeps links that stay inside, however many there are on the way, and no others.

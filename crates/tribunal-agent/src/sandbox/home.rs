@@ -15,22 +15,22 @@ pub fn link_tools(scratch: &Path, reads: &Reads, homes: &Homes) -> io::Result<()
         if is_linked() || link.exists() || !tool.exists() {
             continue;
         }
-        if let Some(parent) = link.parent() {
-            std::fs::create_dir_all(parent)?;
-        }
-        make_link(tool, &link)?;
+        make_link(tool, scratch, place)?;
     }
     Ok(())
 }
 
+/// A child may have run in the folder before.
 #[cfg(unix)]
-fn make_link(tool: &Path, link: &Path) -> io::Result<()> {
-    std::os::unix::fs::symlink(tool, link)
+fn make_link(tool: &Path, scratch: &Path, place: &Path) -> io::Result<()> {
+    let name = place.file_name().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
+    let folder = crate::tree::held::make_below(scratch, place.parent().unwrap_or(Path::new("")))?;
+    Ok(rustix::fs::symlinkat(tool, folder, name)?)
 }
 
 /// Other systems have no sandbox, and Windows needs a privilege for links.
 #[cfg(not(unix))]
-fn make_link(_: &Path, _: &Path) -> io::Result<()> {
+fn make_link(_: &Path, _: &Path, _: &Path) -> io::Result<()> {
     Ok(())
 }
 
