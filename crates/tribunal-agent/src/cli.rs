@@ -283,6 +283,7 @@ fn stop(stopped: Stopped, account: Account) -> Fault {
         why @ (Why::NotStarted { .. }
         | Why::NotConfined(_)
         | Why::Memory { .. }
+        | Why::Survivors { .. }
         | Why::Processes { .. }
         | Why::Disk { .. }
         | Why::Broken(_)) => Fault::Nonsense { message: why.to_string() },

@@ -11,6 +11,7 @@ pub mod folder;
 pub mod linter;
 pub mod model;
 pub mod process;
+pub mod programs;
 pub mod rules;
 pub mod sandbox;
 pub mod sarif;

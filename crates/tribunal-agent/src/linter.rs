@@ -6,9 +6,9 @@
 //! look, without the suppressions of the change, has a folder of its own: what ran in the first one may have left anything there.
 
 use crate::AgentFailure;
-use crate::cli::found::on_path;
 use crate::folder::Folder;
 use crate::process::{Clocks, Invocation, Printed, run, written_file};
+use crate::programs;
 use crate::sandbox::{Limits, Network, Reads};
 use crate::scratch::Scratch;
 use std::collections::{BTreeMap, BTreeSet};
@@ -77,7 +77,7 @@ impl ProfiledLinter<'_> {
             return Ok(Found { files, results: Vec::new(), unsuppressed: Vec::new(), given: BTreeSet::new() });
         }
         let program = self.config.program().unwrap_or_default();
-        if on_path(program).is_none() {
+        if programs::find(program).is_none() {
             return Err(failed(format!("not-run: `{program}` is not installed here; install it: {}", self.profile.install)));
         }
         let look = |is_unsuppressed: bool, files: &BTreeSet<RepoPath>| {

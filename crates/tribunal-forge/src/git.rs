@@ -19,6 +19,7 @@ pub mod look;
 pub mod merge;
 mod object_cache;
 mod own_folder;
+mod program;
 mod records;
 pub mod refs;
 pub mod search;
@@ -41,7 +42,7 @@ use tribunal_core::ids::{RepoPath, Sha};
 
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
-    #[error("git is not installed, or not on the PATH")]
+    #[error("git is not installed, or not on the PATH, whose relative entries and those inside the checkout do not count")]
     NoGit,
     #[error("{0} is not inside a git repository")]
     NotARepository(PathBuf),

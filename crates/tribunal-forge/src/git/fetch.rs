@@ -269,7 +269,7 @@ mod tests {
     use crate::git::class::Class;
 
     fn environment<C: Class>(git: Git<C>) -> String {
-        let command = git.assembled();
+        let command = git.assembled().unwrap();
         let given = command.get_envs().map(|(name, value)| format!("{name:?}={value:?}\n"));
         given.chain(command.get_args().map(|arg| format!("{arg:?}\n"))).collect()
     }
@@ -303,7 +303,10 @@ mod tests {
                 let given = environment(git);
                 assert!(!given.contains("abc123") && !given.contains("extraHeader"), "{given}");
                 assert!(
-                    given.contains("\"GIT_ALLOW_PROTOCOL\"=Some(\"\")") && given.contains("\"safe.bareRepository\""),
+                    given.contains("\"GIT_ALLOW_PROTOCOL\"=Some(\"\")")
+                        && given.contains("\"safe.bareRepository\"")
+                        && given.contains("\"attr.tree\"")
+                        && given.contains("4b825dc642cb6eb9a060e54bf8d69288fbee4904"),
                     "{given}"
                 );
             }

@@ -21,7 +21,7 @@ pub(super) struct Running {
 
 impl Running {
     pub fn start(asked: Git<UntrustedTree>, name: &'static str, input: Option<Vec<u8>>) -> Result<Self, GitError> {
-        let mut command = asked.assembled();
+        let mut command = asked.assembled()?;
         let stdin = if input.is_some() { Stdio::piped() } else { Stdio::null() };
         command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(unreadable)?;

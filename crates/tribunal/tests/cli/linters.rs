@@ -62,6 +62,29 @@ fn equal_issues_meet() {
     assert_eq!((agents_of(query), &query["p_code"]), (vec!["bandit", "ruff"], &json!("P1")));
 }
 
+/// A linter of the change would be silent about the change.
+#[test]
+fn the_installed_linter_runs_in_place_of_the_changes_own() {
+    let sandbox = Sandbox::with_shared_list();
+    let installed = script_named(&sandbox, "ruff", RUFF);
+    for folder in ["bin", "node_modules/.bin"] {
+        sandbox.write(format!("{folder}/ruff"), "#!/bin/sh\necho '[]'\n");
+        fs::set_permissions(sandbox.path().join(folder).join("ruff"), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    sandbox.commit("Bring a linter");
+    sandbox.configure_person("[panel]\nstaff-engineer = ['rules', 'ruff']\n");
+    for own in [sandbox.path().join("bin"), sandbox.path().join("node_modules/.bin"), "./bin".into(), "".into()] {
+        let review = review_with(&sandbox, &[own.clone(), installed.clone()]);
+        assert_eq!(agents_of(review.finding(SHARED_LIST_RULE)), ["ruff", "rules"], "{}", own.display());
+    }
+    // Where only the change has one, none is installed.
+    if std::env::split_paths(&std::env::var_os("PATH").unwrap()).all(|folder| !folder.join("ruff").exists()) {
+        let review = review_with(&sandbox, &[sandbox.path().join("bin")]).ends_with(3);
+        let reason = str_of(&review.json["subagent_failures"][0], "reason").to_owned();
+        assert!(reason.contains("`ruff` is not installed here"), "{reason}");
+    }
+}
+
 /// Issue 16: a word of a repository's file names a program, and counts once the person trusted it.
 #[test]
 fn a_word_of_the_repository_needs_trust() {
