@@ -18,4 +18,5 @@ pub mod proof;
 pub mod scan;
 mod suppress;
 mod syntax;
+mod threads;
 pub mod visible;

@@ -12,6 +12,7 @@ use super::load::RuleError;
 use super::old;
 use super::suppress::{self, Place};
 use super::syntax::{Looked, Subject, Unscanned, language_of, scan_text};
+use super::threads;
 use super::visible::{Look, VisibleChange};
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -64,8 +65,9 @@ pub fn scan(rules: &RuleSet, change: &Change, wanted: impl Fn(&ChangedFile) -> b
 pub fn scan_visible(rules: &RuleSet, change: &VisibleChange<'_>, limits: TimeLimits) -> Result<Scan, RuleError> {
     let files = change.to_scan();
     let clock = Clock::start(limits);
-    let scanned: Vec<FileScan> =
-        files.par_iter().map(|(file, look)| scan_file(rules, file, *look, clock)).collect::<Result<_, _>>()?;
+    let scan_all = || files.par_iter().map(|(file, look)| scan_file(rules, file, *look, clock)).collect();
+    let scanned: Result<Vec<FileScan>, RuleError> = threads::run(scan_all)?;
+    let scanned = scanned?;
     let mut scan = Scan::default();
     for ((file, _), scanned) in files.iter().zip(scanned) {
         scan.claims.extend(particular(rules, scanned.claims).into_iter().filter(|claim| !is_own_script(rules, change, claim)));
@@ -245,7 +247,7 @@ fn scan_syntax(rules: &RuleSet, file: &ChangedFile, is_test: bool, clock: Clock)
         return Ok(Syntax::Cut(NotReviewed::TooLargeToParse));
     }
     let subject = Subject { path: &file.path, is_test, grammar: language.into(), clock };
-    let Looked { found, silenced, does_not_parse } = match scan_text(&syntax, &subject, text, &file.added_numbers()) {
+    let Looked { found, silenced, does_not_parse, cut } = match scan_text(&syntax, &subject, text, &file.added_numbers()) {
         Ok(looked) => looked,
         Err(Unscanned::NotReviewed(reason)) => return Ok(Syntax::Cut(reason)),
         Err(Unscanned::Rule(error)) => return Err(error),
@@ -264,11 +266,12 @@ fn scan_syntax(rules: &RuleSet, file: &ChangedFile, is_test: bool, clock: Clock)
     if !claims.is_empty() && (is_new_bundle || file.status != FileStatus::Added && was_bundle()) {
         lower_in_bundle(&mut claims, text);
     }
-    Ok(match (is_new_bundle, does_not_parse) {
+    Ok(match (is_new_bundle, does_not_parse, cut) {
         // Nobody but the change says that it is one, so its code counts as unread.
-        (true, _) => Syntax::Partly(claims, silenced, NotReviewed::NewBundle),
-        (false, true) => Syntax::Partly(claims, silenced, NotReviewed::DoesNotParse),
-        (false, false) => Syntax::Looked(claims, silenced),
+        (true, _, _) => Syntax::Partly(claims, silenced, NotReviewed::NewBundle),
+        (false, true, _) => Syntax::Partly(claims, silenced, NotReviewed::DoesNotParse),
+        (false, false, Some(reason)) => Syntax::Partly(claims, silenced, reason),
+        (false, false, None) => Syntax::Looked(claims, silenced),
     })
 }
 

@@ -47,6 +47,8 @@ pub struct Looked {
     pub silenced: Vec<Claim>,
     /// Most of the lines could not be parsed; what was found all the same counts.
     pub does_not_parse: bool,
+    /// Why not all of its data could be followed; what was found all the same counts.
+    pub cut: Option<NotReviewed>,
 }
 
 /// Why a text was not looked at.
@@ -134,7 +136,9 @@ pub fn scan_text(syntax: &SyntaxRules, subject: &Subject<'_>, text: &str, added:
         }
     }
     if let Some(flow) = &syntax.flow {
-        for found in find_flows(flow, &tree, added, subject.clock)? {
+        let flows = find_flows(flow, &tree, added, subject.clock);
+        looked.cut = flows.cut;
+        for found in flows.found {
             let rule = &flow.rules[found.rule];
             let claim = Some(rule).filter(|rule| rule.looks_at(subject.path, subject.is_test));
             let Some(claim) = claim.and_then(|rule| claim_of_flow(rule, &found, subject.path, &lines)) else { continue };

@@ -136,7 +136,7 @@ fn time_of(change: &Change, role: &Role) -> Duration {
 fn the_rules_take_time_in_proportion_to_the_change() {
     const N: usize = 120;
     let role = role();
-    let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let alone = rayon::ThreadPoolBuilder::new().num_threads(1).stack_size(threads::STACK_BYTES).build().unwrap();
     alone.install(|| {
         for ((name, small), (_, large)) in shapes(N).into_iter().zip(shapes(4 * N)) {
             // The first run compiles what both need.
