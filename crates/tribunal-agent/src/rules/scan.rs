@@ -3,14 +3,14 @@
 //! The result is in the order of the diff, whatever order the threads finished in.
 
 use super::clock::{Clock, TimeLimits};
-use super::compile::{Rule, RuleSet};
+use super::compile::{Rule, RuleSet, SyntaxRules};
 use super::file::TestCode;
 use super::fix::line_fix;
 use super::lines::ReadLine;
 use super::lines::surroundings::Surroundings;
 use super::load::RuleError;
 use super::old;
-use super::suppress::{self, Place};
+use super::suppress;
 use super::syntax::{Looked, Subject, Unscanned, language_of, scan_text};
 use super::visible::{Look, VisibleChange};
 use rayon::prelude::*;
@@ -51,7 +51,7 @@ pub struct Scan {
     pub depths: Vec<(RepoPath, Depth)>,
     /// Files that could not be looked at whole.
     pub cut: Vec<(RepoPath, NotReviewed)>,
-    /// What comments that the change itself adds silence.
+    /// What comments silence although the change wrote the code.
     pub silenced: Vec<Claim>,
 }
 
@@ -138,8 +138,6 @@ fn scan_file(rules: &RuleSet, file: &ChangedFile, look: Look, clock: Clock) -> R
             Syntax::Cut(reason) => (Depth::Lines, Some(reason)),
         },
     };
-    let moved = old::MovedLines::new(file);
-    silenced.retain(|claim| !moved.contains(&claim.evidence));
     let mut claims = old::without_rewritten(rules, file, claims);
     // Counted last: code that was only moved takes no room.
     let mut tally = Tally::default();
@@ -202,11 +200,11 @@ fn scan_lines(rules: &RuleSet, file: &ChangedFile, is_test: bool, clock: Clock) 
                 claim.severity = Some(severity_in(rule, FilePurpose::Test));
             }
             let over = before.map(|line| line.text.as_str());
-            match suppress::suppression(&rule.file, &[&line.text], over.as_slice()) {
-                None if tally.has_room(&claim) => found.push(claim),
-                Some(Place::Above(_)) if before.is_some_and(|line| line.origin != Origin::Added) => {}
-                Some(_) if silenced_tally.has_room(&claim) => silenced.push(claim),
-                None | Some(_) => {}
+            // A comment that stood there before the change was written about another line.
+            match suppress::is_suppressed(&rule.file, &[&line.text], over.as_slice()) {
+                false if tally.has_room(&claim) => found.push(claim),
+                true if silenced_tally.has_room(&claim) => silenced.push(claim),
+                _ => {}
             }
         }
     }
@@ -250,14 +248,9 @@ fn scan_syntax(rules: &RuleSet, file: &ChangedFile, is_test: bool, clock: Clock)
         Err(Unscanned::NotReviewed(reason)) => return Ok(Syntax::Cut(reason)),
         Err(Unscanned::Rule(error)) => return Err(error),
     };
-    let removed: AddedLines = file.removed_lines().filter_map(|line| line.old_line).collect();
-    // Parsed a second time only where something was found and something was taken away. Where that fails, nothing counts as old.
-    let before = match found.is_empty() || removed.count() == 0 {
-        true => None,
-        false => undo_hunks(text, &file.hunks).and_then(|text| scan_text(&syntax, &subject, &text, &removed).ok()),
-    };
-    let before = before.map(|looked| looked.found).unwrap_or_default();
-    let mut claims = old::without_old(file, found, before);
+    let (found, silenced) = new_of(&syntax, &subject, file, (found, silenced));
+    let claims = |found: Vec<old::Found>| found.into_iter().map(|found| found.claim).collect::<Vec<_>>();
+    let (mut claims, silenced) = (claims(found), claims(silenced));
     let is_new_bundle = file.status == FileStatus::Added && is_bundle(text) && file.path.as_str().split('/').any(is_for_bundles);
     // The base decides of a file that it has: a change could make any file of its own look like a bundle.
     let was_bundle = || undo_hunks(text, &file.hunks).is_some_and(|before| is_bundle(&before));
@@ -270,6 +263,42 @@ fn scan_syntax(rules: &RuleSet, file: &ChangedFile, is_test: bool, clock: Clock)
         (false, true) => Syntax::Partly(claims, silenced, NotReviewed::DoesNotParse),
         (false, false) => Syntax::Looked(claims, silenced),
     })
+}
+
+/// What was found, and what was silenced, without what was so before the change.
+fn new_of(
+    syntax: &SyntaxRules,
+    subject: &Subject<'_>,
+    file: &ChangedFile,
+    (found, silenced): (Vec<old::Found>, Vec<old::Found>),
+) -> (Vec<old::Found>, Vec<old::Found>) {
+    let removed: AddedLines = file.removed_lines().filter_map(|line| line.old_line).collect();
+    let all = || found.iter().chain(&silenced);
+    let begun: AddedLines =
+        all().filter(|found| found.begins_before()).filter_map(|found| old::old_number(file, found.first_line)).collect();
+    // Parsed a second time only where something was found and something was taken away or begun before. Where that fails, nothing
+    // counts as old but what begins on an old line.
+    let needs_text = all().next().is_some() && (removed.count() > 0 || begun.count() > 0);
+    let text = file.new_text.as_deref().filter(|_| needs_text).and_then(|text| undo_hunks(text, &file.hunks));
+    let before = |lines: &AddedLines| text.as_deref().and_then(|text| scan_text(syntax, subject, text, lines).ok());
+    let (found, silenced) = match all().any(old::Found::begins_before) {
+        false => (found, silenced),
+        true => match before(&begun) {
+            Some(Looked { found: mut standing, silenced: quiet, .. }) => {
+                standing.extend(quiet);
+                let new = |found| old::without_standing(file, found, &standing);
+                (new(found), new(silenced))
+            }
+            None => {
+                let new = |found: Vec<old::Found>| found.into_iter().filter(|found| !found.begins_before()).collect();
+                (new(found), new(silenced))
+            }
+        },
+    };
+    match (removed.count() > 0).then(|| before(&removed)).flatten() {
+        Some(old) => (old::without_old(file, found, old.found), old::without_old(file, silenced, old.silenced)),
+        None => (found, silenced),
+    }
 }
 
 fn lower_in_bundle(claims: &mut Vec<Claim>, text: &str) {
@@ -458,5 +487,7 @@ mod tests {
     }
 }
 
+#[cfg(test)]
+mod disguises;
 #[cfg(test)]
 mod limits;
