@@ -9,9 +9,10 @@ use super::fix::line_fix;
 use super::lines::ReadLine;
 use super::lines::surroundings::Surroundings;
 use super::load::RuleError;
+use super::misread::{is_disputed, language_of};
 use super::old;
 use super::suppress;
-use super::syntax::{Looked, Subject, Unscanned, language_of, scan_text};
+use super::syntax::{Looked, Subject, Unscanned, scan_text};
 use super::visible::{Look, VisibleChange};
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -132,7 +133,8 @@ fn scan_file(rules: &RuleSet, file: &ChangedFile, look: Look, clock: Clock) -> R
                 claims.extend(found);
                 silenced.extend(quiet);
                 // Markers of a conflict, which a check reports, are why.
-                (Depth::Lines, conflicts(file).is_empty().then_some(reason))
+                let is_said = reason == NotReviewed::DoesNotParse && !conflicts(file).is_empty();
+                (Depth::Lines, (!is_said).then_some(reason))
             }
             Syntax::NoGrammar => (Depth::Lines, None),
             Syntax::Cut(reason) => (Depth::Lines, Some(reason)),
@@ -243,7 +245,7 @@ fn scan_syntax(rules: &RuleSet, file: &ChangedFile, is_test: bool, clock: Clock)
         return Ok(Syntax::Cut(NotReviewed::TooLargeToParse));
     }
     let subject = Subject { path: &file.path, is_test, grammar: language.into(), clock };
-    let Looked { found, silenced, does_not_parse } = match scan_text(&syntax, &subject, text, &file.added_numbers()) {
+    let Looked { found, silenced, does_not_parse, is_misread } = match scan_text(&syntax, &subject, text, &file.added_numbers()) {
         Ok(looked) => looked,
         Err(Unscanned::NotReviewed(reason)) => return Ok(Syntax::Cut(reason)),
         Err(Unscanned::Rule(error)) => return Err(error),
@@ -257,11 +259,15 @@ fn scan_syntax(rules: &RuleSet, file: &ChangedFile, is_test: bool, clock: Clock)
     if !claims.is_empty() && (is_new_bundle || file.status != FileStatus::Added && was_bundle()) {
         lower_in_bundle(&mut claims, text);
     }
-    Ok(match (is_new_bundle, does_not_parse) {
-        // Nobody but the change says that it is one, so its code counts as unread.
-        (true, _) => Syntax::Partly(claims, silenced, NotReviewed::NewBundle),
-        (false, true) => Syntax::Partly(claims, silenced, NotReviewed::DoesNotParse),
-        (false, false) => Syntax::Looked(claims, silenced),
+    // Nobody but the change says that it is a bundle, so its code counts as unread.
+    let reasons = [
+        (is_misread || is_disputed(file), NotReviewed::ReadOtherwise),
+        (is_new_bundle, NotReviewed::NewBundle),
+        (does_not_parse, NotReviewed::DoesNotParse),
+    ];
+    Ok(match reasons.into_iter().find(|(holds, _)| *holds) {
+        Some((_, reason)) => Syntax::Partly(claims, silenced, reason),
+        None => Syntax::Looked(claims, silenced),
     })
 }
 

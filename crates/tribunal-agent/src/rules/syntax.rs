@@ -6,6 +6,7 @@ use super::fix::{Repair, fix_of};
 use super::flow::find::{Anchor, Flow, find_flows};
 use super::lines::{PART_BYTES, boundary, quote};
 use super::load::RuleError;
+use super::misread::is_read_otherwise;
 use super::old::Found;
 use super::scan::claim;
 use super::suppress;
@@ -15,8 +16,8 @@ use ast_grep_core::{AstGrep, NodeMatch};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use tribunal_context::grammar::Grammar;
-use tribunal_core::diff::change::{AddedLines, ChangedFile};
-use tribunal_core::diff::language::{Language, is_sample_path, is_test_path};
+use tribunal_core::diff::change::AddedLines;
+use tribunal_core::diff::language::{is_sample_path, is_test_path};
 use tribunal_core::findings::key::{normalise_code, sha256_hex};
 use tribunal_core::findings::report::Claim;
 use tribunal_core::ids::RepoPath;
@@ -47,6 +48,8 @@ pub struct Looked {
     pub silenced: Vec<Found>,
     /// Most of the lines could not be parsed; what was found all the same counts.
     pub does_not_parse: bool,
+    /// Some of them run in another way than they were parsed; what was found counts here, too.
+    pub is_misread: bool,
 }
 
 /// Why a text was not looked at.
@@ -73,16 +76,21 @@ pub fn scan_text(syntax: &SyntaxRules, subject: &Subject<'_>, text: &str, added:
     if added.count() == 0 {
         return Ok(Looked::default());
     }
-    let document = parse(text, subject)?;
+    let mut document = parse(text, subject)?;
     if is_too_deep(&document) {
         return Err(NotReviewed::NestedTooDeeply.into());
     }
+    let is_misread = is_read_otherwise(syntax.language, text, &document.tree, added);
+    let known_case = syntax.php_names.in_known_case(text, &document.tree);
+    if let Some(text) = &known_case {
+        document = parse(text, subject)?;
+    }
     let tree = AstGrep::doc(document);
     let lines: Vec<&str> = text.lines().collect();
-    let rules = syntax.for_text(text, |rule| rule.looks_at(subject.path, subject.is_test))?;
+    let rules = syntax.for_text(known_case.as_deref().unwrap_or(text), |rule| rule.looks_at(subject.path, subject.is_test))?;
     // One line says a thing once, however many nodes of it match.
     let mut latest: Vec<Latest> = rules.matchers.iter().map(|_| Latest::default()).collect();
-    let mut looked = Looked::default();
+    let mut looked = Looked { is_misread, ..Looked::default() };
     let mut unparsed = Unparsed::default();
     for (visited, node) in tree.root().dfs().enumerate() {
         if visited % NODES_PER_TICK == 0 && subject.clock.is_over() {
@@ -299,35 +307,4 @@ fn is_silenced(rule: &Rule, claim: &Claim, first_line: u32, lines: &[&str]) -> b
     let weighs_less = rule.file.test_severity.is_some();
     let is_explained = || weighs_less && is_sample_path(&claim.file) && suppress::gives_reason(above);
     is_suppressed || is_data || is_explained()
-}
-
-/// The name of the program that a first line names, without its folder. `env` starts what comes after it.
-fn interpreter(script: &str) -> &str {
-    let mut words = script.split_whitespace().filter(|word| !word.starts_with('-') && !word.contains('='));
-    let mut name = || words.next().and_then(|word| word.rsplit('/').next()).unwrap_or_default();
-    match name() {
-        "env" => name(),
-        program => program,
-    }
-}
-
-/// The language that a file is read as: by its name, unless its first line names another interpreter. Nothing where no grammar fits.
-pub fn language_of(file: &ChangedFile) -> Option<Language> {
-    let named = file.language();
-    let first = file.new_text.as_deref().and_then(|text| text.lines().next()).unwrap_or_default();
-    if first.starts_with("<?php") && named == Some(Language::Bash) {
-        return Some(Language::Php);
-    }
-    let script = first.strip_prefix("#!").filter(|_| matches!(named, None | Some(Language::Bash)));
-    let Some(script) = script.filter(|script| script.len() < 256) else { return named };
-    match interpreter(script).trim_end_matches(|c: char| c.is_ascii_digit() || c == '.') {
-        "python" => Some(Language::Python),
-        "ruby" => Some(Language::Ruby),
-        "node" | "nodejs" => Some(Language::JavaScript),
-        "deno" => Some(Language::TypeScript),
-        "php" => Some(Language::Php),
-        "perl" | "tclsh" => None,
-        "bash" | "sh" | "ksh" | "dash" | "zsh" => Some(Language::Bash),
-        _ => named,
-    }
 }

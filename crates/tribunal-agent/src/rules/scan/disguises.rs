@@ -82,3 +82,72 @@ fn an_old_comment_does_not_speak_for_new_code() {
     };
     assert_eq!(silenced("app/a.py"), (0, 1));
 }
+
+/// How a new file ends, and the rules that speak of it.
+fn ended(path: &str, code: &str) -> (Option<NotReviewed>, Vec<String>) {
+    let scan = scan(rules(), &changed(path, "", code), |_| true).unwrap();
+    (scan.cut.first().map(|(_, reason)| *reason), scan.claims.into_iter().filter_map(|claim| claim.rule).collect())
+}
+
+#[test]
+fn code_that_runs_in_another_way_than_it_reads_is_named() {
+    let call = "import requests; requests.get('https://x.org', timeout=5, verify=False)\n";
+    let java = |before: &str| {
+        format!("class A {{\n  void a(String c) throws Exception {{\n    {before}Runtime.getRuntime().exec(c);\n  }}\n}}\n")
+    };
+    let ruby = "class A\n  def go\n    system(params[:cmd])\n  end\nend\n";
+    for (path, code) in [
+        ("bin/run", format!("#!/usr/bin/env python3\nimport os\n# note\r{call}")),
+        ("app/a.py", format!("\"\"\"\n/*\n\"\"\"\nimport os\n# note\r{call}")),
+        ("app/a.py", format!("# -*- coding: unicode_escape -*-\nimport os\n# note \\n{call}")),
+        ("app/a.py", "# the coding of it: coding: utf-7\nx = 1\n".to_owned()),
+        ("src/A.java", java("// note \\u000a ")),
+        ("src/A.java", java("/* \\u002a/ ")),
+        ("src/A.java", java("/* a */ \\u0052un(); ")),
+        ("app/a.rb", format!("def __END__; end\n  __END__\n{ruby}")),
+        ("app/a.cs", "class A {\n  // note \u{85} B();\n}\n".to_owned()),
+        ("app/a.sh", "#!/usr/bin/env php\nset -e\n".to_owned()),
+        ("app/a.sh", "<?php\nset -e\n".to_owned()),
+        ("app/a.py", "#!/bin/sh\nx = 1\n".to_owned()),
+    ] {
+        assert_eq!(ended(path, &code).0, Some(NotReviewed::ReadOtherwise), "{path}: {code}");
+    }
+    for path in ["bin/run", "app/a.py"] {
+        let code = format!("#!/usr/bin/env python3\n\"\"\"\n/*\n\"\"\"\n# note\r{call}");
+        assert!(ended(path, &code).1.contains(&"hidden-unicode".to_owned()), "{path}");
+    }
+}
+
+#[test]
+fn ordinary_code_is_read_as_it_is() {
+    for (path, code) in [
+        ("app/a.py", "# -*- coding: utf-8 -*-\r\nx = 1\r\n"),
+        ("app/a.py", "# -*- coding: euc_jp -*-\nx = 1\n"),
+        ("app/a.py", "# vim: set fileencoding=iso-8859-15 :\nx = 1\n"),
+        ("app/a.rb", "puts DATA.read\n__END__\n@@ layout\nhtml\n"),
+        ("src/A.java", "class A {\n  // \\u00e9 and \\\\u000a\n  String a = \"\\u0026\\u001b\";\n  char b = '\\u0000';\n}\n"),
+        ("app/a.ts", "#!/usr/bin/env node\nlet a = 1;\n"),
+        ("app/a.js", "#!/usr/bin/env bun\nlet a = \"<!-- b -->\";\n"),
+        ("app/a.py", "#!/usr/bin/env -S uv run --script\nx = 1\n"),
+        ("src/a.rs", "#![allow(dead_code)]\nfn a() {}\n"),
+    ] {
+        assert_eq!(ended(path, code).0, None, "{path}: {code}");
+    }
+    // The base's own file of two languages is read as its first line says.
+    let script = "#!/usr/bin/env python3\nx = 1\n";
+    let change = changed("app/a.sh", script, &format!("{script}y = 2\n"));
+    assert!(scan(rules(), &change, |_| true).unwrap().cut.is_empty());
+}
+
+/// Names of functions in PHP have no case.
+#[test]
+fn a_call_is_known_in_any_case() {
+    let rule = "php-command-from-request".to_owned();
+    for call in ["system", "SYSTEM", "Shell_Exec", "\\System"] {
+        let found = ended("public/a.php", &format!("<?php\n{call}($_GET[\"c\"]);\n")).1;
+        assert!(found.contains(&rule), "{call}: {found:?}");
+    }
+    // What is quoted is what stands there.
+    let claims = scan(rules(), &changed("public/a.php", "", "<?php\nSYSTEM($_GET[\"c\"]);\n"), |_| true).unwrap().claims;
+    assert!(claims.iter().any(|claim| claim.evidence.contains("SYSTEM(")), "{claims:?}");
+}
