@@ -19,8 +19,9 @@ use regex::Regex;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 use tribunal_context::grammar::Grammar;
-use tribunal_core::diff::language::Language;
+use tribunal_core::diff::language::{Language, is_plainly_test_path};
 use tribunal_core::findings::role::{Role, RoleInput};
+use tribunal_core::findings::scale::Severity;
 use tribunal_core::ids::RepoPath;
 
 /// All rules of a run, ready to match.
@@ -163,7 +164,8 @@ impl Rule {
 
     pub fn looks_at(&self, path: &RepoPath, is_test: bool) -> bool {
         let tests_fit = match self.paths.tests {
-            TestCode::Skip => !is_test,
+            // A name that only looks like one of a test may be the change's choice: what is gravest is asked about there.
+            TestCode::Skip => !is_test || self.file.severity == Severity::Blocker && !is_plainly_test_path(path),
             TestCode::Only => is_test,
             TestCode::Include => true,
         };

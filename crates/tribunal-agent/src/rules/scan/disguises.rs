@@ -151,3 +151,33 @@ fn a_call_is_known_in_any_case() {
     let claims = scan(rules(), &changed("public/a.php", "", "<?php\nSYSTEM($_GET[\"c\"]);\n"), |_| true).unwrap().claims;
     assert!(claims.iter().any(|claim| claim.evidence.contains("SYSTEM(")), "{claims:?}");
 }
+
+/// A name that the change chooses takes the weight from what is gravest, and does not make it silent.
+#[test]
+fn a_name_that_looks_like_a_test_is_asked_about() {
+    let code = "import os\nfrom flask import request\n\n\ndef view():\n    os.system(request.args['c'])\n";
+    let of = |path: &str| found(&changed(path, "", code)).into_iter().map(|(_, _, severity)| severity).collect::<Vec<_>>();
+    assert_eq!(of("app/views.py"), [Severity::Blocker]);
+    for path in ["app/benchmark_api.py", "app/dummy_api/views.py", "app/t/views.py"] {
+        assert_eq!(of(path), [Severity::Question], "{path}");
+    }
+    assert_eq!(of("tests/test_views.py"), []);
+}
+
+/// Under another name a file may be another thing: all of it is read.
+#[test]
+fn a_file_with_another_purpose_is_read_anew() {
+    let moved = |from: &str, to: &str, code: &str| {
+        let text = format!("diff --git a/{from} b/{to}\nsimilarity index 100%\nrename from {from}\nrename to {to}\n");
+        let mut change = parse_diff(text.as_bytes()).unwrap();
+        change.files[0].new_text = Some(code.into());
+        change.files[0].reread_if_repurposed();
+        names(&change).len()
+    };
+    let python = "import requests\nrequests.get(u, verify=False, timeout=9)\n";
+    assert_eq!(moved("tests/helper.py", "app/views.py", python), 1);
+    assert_eq!(moved("docs/notes.txt", "public/index.php", "<?php\nsystem($_GET[\"c\"]);\n"), 1);
+    assert_eq!(moved("app/a.py", "app/b.py", python), 0);
+    let script = "cp.exec(req.query.c);\n";
+    assert_eq!(moved("src/a.js", "src/a.ts", script), 0);
+}
