@@ -5,6 +5,7 @@
 
 mod checks;
 pub mod clock;
+mod comments;
 pub mod compile;
 pub mod examples;
 pub mod file;

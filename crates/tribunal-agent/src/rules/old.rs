@@ -125,19 +125,43 @@ impl Hunks {
 /// The same for rules over single lines, which need no more than the line. Read where it is first asked for.
 pub struct MovedLines<'a> {
     file: &'a ChangedFile,
-    removed: OnceCell<BTreeSet<String>>,
+    removed: OnceCell<BTreeMap<String, Vec<u32>>>,
+    /// How many of the removed lines with the same text were looked at for a rule.
+    taken: BTreeMap<(usize, String), usize>,
 }
 
 impl<'a> MovedLines<'a> {
     pub fn new(file: &'a ChangedFile) -> Self {
-        Self { file, removed: OnceCell::new() }
+        Self { file, removed: OnceCell::new(), taken: BTreeMap::new() }
     }
 
-    /// Did the change take this line away elsewhere?
-    pub fn contains(&self, line: &str) -> bool {
-        let removed = || self.file.removed_lines().map(|line| normalise_code(&line.text)).collect();
-        let removed: &BTreeSet<String> = self.removed.get_or_init(removed);
-        !removed.is_empty() && removed.contains(&normalise_code(line))
+    /// Did the change take this line away elsewhere, where the rule spoke of it? One removed line answers for one added one.
+    pub fn take(&mut self, rule: usize, line: &str, was_found: impl Fn(u32) -> bool) -> bool {
+        let removed = || {
+            let mut removed: BTreeMap<String, Vec<u32>> = BTreeMap::new();
+            for line in self.file.removed_lines() {
+                removed.entry(normalise_code(&line.text)).or_default().extend(line.old_line);
+            }
+            removed
+        };
+        let removed = self.removed.get_or_init(removed);
+        if removed.is_empty() {
+            return false;
+        }
+        let line = normalise_code(line);
+        let Some(numbers) = removed.get(&line) else { return false };
+        let taken = self.taken.entry((rule, line)).or_default();
+        let open = numbers.get(*taken..).unwrap_or_default();
+        match open.iter().position(|number| was_found(*number)) {
+            Some(at) => {
+                *taken += at + 1;
+                true
+            }
+            None => {
+                *taken = numbers.len();
+                false
+            }
+        }
     }
 }
 

