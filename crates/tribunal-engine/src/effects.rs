@@ -216,6 +216,7 @@ impl Effects {
         let objects = index_lines(bytes);
         for file in &mut change.files {
             file.new_text = self.whole_text(file, objects.get(file.path.as_str())).map(Arc::from);
+            file.reread_if_repurposed();
         }
         let files = summarise(&change);
         Ok(ReadChange { change, files })

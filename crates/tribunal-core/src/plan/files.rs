@@ -180,6 +180,8 @@ pub enum NotReviewed {
     TooLargeToParse,
     /// Most of what the change wrote there could not be parsed, so only its lines were checked.
     DoesNotParse,
+    /// Whoever runs what the change wrote there reads it in another way than the rules: by an escape, a line end or a language of its own.
+    ReadOtherwise,
     /// A new file that looks like the output of a bundler, so only what is gravest was looked for in its long lines.
     NewBundle,
     /// Nested too deeply for the rules, so only its lines were checked.
@@ -198,6 +200,7 @@ impl NotReviewed {
             NotReviewed::OverTotal => "the change as a whole is too large",
             NotReviewed::TooLargeToParse => "too large to parse, only its lines were checked",
             NotReviewed::DoesNotParse => "does not parse, only its lines were checked",
+            NotReviewed::ReadOtherwise => "is run in another way than it reads, so the rules may not have seen its code",
             NotReviewed::NewBundle => "looks like a new bundle, only the gravest was looked for",
             NotReviewed::NestedTooDeeply => "nested too deeply, only its lines were checked",
             NotReviewed::OutOfTime => "the time for the rules ran out",
@@ -210,9 +213,11 @@ impl NotReviewed {
             NotReviewed::Binary => {
                 "list it under [files] skip, or give it the `binary` attribute in .gitattributes, on the base branch"
             }
-            NotReviewed::Submodule | NotReviewed::LinkLeadsOut | NotReviewed::DoesNotParse | NotReviewed::NewBundle => {
-                "look at it yourself, or list it under [files] skip to accept that"
-            }
+            NotReviewed::Submodule
+            | NotReviewed::LinkLeadsOut
+            | NotReviewed::DoesNotParse
+            | NotReviewed::ReadOtherwise
+            | NotReviewed::NewBundle => "look at it yourself, or list it under [files] skip to accept that",
             NotReviewed::TooLarge => "raise [files] max_bytes, or list it under [files] skip to accept that",
             NotReviewed::OverTotal => {
                 "split the change, raise [files] max_total_bytes, or list it under [files] skip to accept that"

@@ -386,6 +386,7 @@ impl Repository {
         }
         for file in change.files.iter_mut().filter(|file| is_wanted(file)) {
             file.new_text = ids.get(&file.path).and_then(|id| texts.get(*id)).cloned();
+            file.reread_if_repurposed();
         }
         Ok(())
     }

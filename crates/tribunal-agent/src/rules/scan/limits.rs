@@ -209,9 +209,9 @@ fn deep_nesting_ends_soon() {
     }
 }
 
-/// What a comment of the change silences is kept apart, and what one of before silences is silent.
+/// What a comment silences in code that the change wrote is kept apart.
 #[test]
-fn a_suppression_of_the_change_itself_is_told_from_an_older_one() {
+fn what_a_suppression_silences_is_kept_apart() {
     let code = "import requests\nrequests.get(u, verify=False, timeout=9)  # nosec\n";
     let fresh = scan(rules(), &added("src/a.py", code), |_| true).unwrap();
     assert_eq!((fresh.claims.len(), fresh.silenced.len()), (0, 1), "{:?}", fresh.claims);
