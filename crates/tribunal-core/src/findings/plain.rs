@@ -28,12 +28,15 @@ fn plain_line(line: &str) -> String {
 fn without_links(prose: &str) -> String {
     let mut out = String::with_capacity(prose.len());
     let mut rest = prose;
+    // Behind the last one no target of a link ends; looking for one from each bracket would take the square of the text's length.
+    let last_end = prose.rfind(')').unwrap_or(0);
     while let Some(c) = rest.chars().next() {
         let before = out.chars().last().unwrap_or(' ');
-        if let Some((shown, after)) = markdown_link(rest) {
+        let may_be_link = prose.len() - rest.len() < last_end;
+        if let Some((shown, after)) = Some(rest).filter(|_| may_be_link).and_then(markdown_link) {
             out.push_str(&shown);
             rest = after;
-        } else if let Some(after) = bare_link(rest).filter(|_| !before.is_ascii_alphanumeric()) {
+        } else if let Some(after) = Some(rest).filter(|_| !before.is_ascii_alphanumeric()).and_then(bare_link) {
             out.push_str("[link removed]");
             rest = after;
         } else if c == '<' && rest[1..].starts_with(|next: char| next.is_ascii_alphabetic() || "/!?".contains(next)) {
@@ -56,10 +59,8 @@ fn markdown_link(rest: &str) -> Option<(String, &str)> {
         Some(inner) => (true, inner),
         None => (false, rest.strip_prefix('[')?),
     };
-    let (text, after) = inner.split_once("](")?;
-    if text.contains(['[', ']', '\n']) {
-        return None;
-    }
+    let (text, after) = inner.split_at(inner.find(['[', ']', '\n'])?);
+    let after = after.strip_prefix("](")?;
     let (_, after) = after.split_once(')')?;
     Some((if is_image { "[image removed]".to_owned() } else { without_links(text) }, after))
 }

@@ -1,6 +1,7 @@
 //! Text from a change is data (design rule 6): before it stands in Markdown of ours it is made harmless.
 
 use super::visible::{visible, visible_line};
+use std::collections::BTreeMap;
 
 /// Ends what a forge would take for a name, a number or an address, and is not seen.
 pub(super) const JOINER: &str = "\u{2060}";
@@ -13,23 +14,25 @@ pub(super) const JOINER: &str = "\u{2060}";
 pub fn inert(text: &str) -> String {
     let text = shown_line(&text.replace(['\n', '\r'], " "));
     let mut out = String::with_capacity(text.len() + 8);
+    let spans = CodeSpans::new(&text);
     let mut rest = text.as_str();
     let mut previous = ' ';
     while let Some(c) = rest.chars().next() {
-        let length = match (c, code_span(rest)) {
-            ('`', Some(span)) => {
-                out.push_str(span);
-                span.len()
+        let length = if c == '`' {
+            let (run, at) = (backticks(rest), text.len() - rest.len());
+            match spans.end(at, run) {
+                Some(end) => {
+                    out.push_str(&text[at..end]);
+                    end - at
+                }
+                None => {
+                    out.push_str(&"\\`".repeat(run));
+                    run
+                }
             }
-            ('`', None) => {
-                let run = backticks(rest);
-                out.push_str(&"\\`".repeat(run));
-                run
-            }
-            _ => {
-                push_inert(&mut out, c, previous, rest[c.len_utf8()..].chars().next());
-                c.len_utf8()
-            }
+        } else {
+            push_inert(&mut out, c, previous, rest[c.len_utf8()..].chars().next());
+            c.len_utf8()
         };
         previous = c;
         rest = &rest[length..];
@@ -50,13 +53,13 @@ fn shown_line(text: &str) -> String {
 fn without_addresses(text: &str) -> String {
     let text = text.replace("://", &format!(":{JOINER}//"));
     let mut out = String::with_capacity(text.len());
-    let mut rest = text.as_str();
-    while let Some(at) = rest.to_ascii_lowercase().find("www.") {
-        out.push_str(&rest[..at + 3]);
+    let mut done = 0;
+    for (at, _) in text.to_ascii_lowercase().match_indices("www.") {
+        out.push_str(&text[done..at + 3]);
         out.push_str(JOINER);
-        rest = &rest[at + 3..];
+        done = at + 3;
     }
-    out + rest
+    out + &text[done..]
 }
 
 /// One character outside of code.
@@ -89,19 +92,33 @@ fn push_inert(out: &mut String, c: char, previous: char, next: Option<char>) {
     }
 }
 
-/// The code span that the text begins with, both runs of backticks included. A `|` would end the cell of a table in its middle,
-/// and so open what it closes; such a span is none.
-fn code_span(text: &str) -> Option<&str> {
-    let length = backticks(text);
-    let mut at = length;
-    while let Some(found) = text[at..].find('`') {
-        let (start, run) = (at + found, backticks(&text[at + found..]));
-        if run == length {
-            return Some(&text[..start + run]).filter(|span| !span.contains('|'));
+/// Where code spans can end: found once for a text, because a search from each run of backticks takes the square of its length.
+struct CodeSpans {
+    /// Where runs of backticks begin, by their length.
+    runs: BTreeMap<usize, Vec<usize>>,
+    /// A `|` would end the cell of a table in the middle of a span, and so open what it closes; such a span is none.
+    bars: Vec<usize>,
+}
+
+impl CodeSpans {
+    fn new(text: &str) -> Self {
+        let mut runs: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        let mut at = 0;
+        while let Some(found) = text[at..].find('`') {
+            let run = backticks(&text[at + found..]);
+            runs.entry(run).or_default().push(at + found);
+            at += found + run;
         }
-        at = start + run;
+        Self { runs, bars: text.match_indices('|').map(|(at, _)| at).collect() }
     }
-    None
+
+    /// The end of the span that a run of backticks at a place begins, both runs included.
+    fn end(&self, at: usize, run: usize) -> Option<usize> {
+        let starts = self.runs.get(&run)?;
+        let close = *starts.get(starts.partition_point(|start| *start <= at))?;
+        let next_bar = self.bars.get(self.bars.partition_point(|bar| *bar < at));
+        next_bar.is_none_or(|bar| *bar > close).then_some(close + run)
+    }
 }
 
 /// How many backticks the text begins with.
