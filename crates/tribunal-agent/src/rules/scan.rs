@@ -81,12 +81,19 @@ pub fn scan_visible(rules: &RuleSet, change: &VisibleChange<'_>, limits: TimeLim
         scan.depths.push((file.path.clone(), scanned.depth));
         scan.cut.extend(scanned.cut.map(|reason| (file.path.clone(), reason)));
     }
+    let mut out_of_time: BTreeSet<RepoPath> = BTreeSet::new();
     for rule in &rules.rules {
         if let Some(check) = rule.check {
             // Whether a test is missing depends on every file of the change, also on those that were read before.
-            scan.claims.extend(check.run(rule, change));
+            let (claims, unread) = check.run(rule, change, clock);
+            scan.claims.extend(claims);
+            out_of_time.extend(unread);
         }
     }
+    let named: BTreeSet<&RepoPath> = scan.cut.iter().map(|(path, _)| path).collect();
+    let scanned: BTreeSet<&RepoPath> = files.iter().map(|(file, _)| &file.path).collect();
+    out_of_time.retain(|path| scanned.contains(path) && !named.contains(path));
+    scan.cut.extend(out_of_time.into_iter().map(|path| (path, NotReviewed::OutOfTime)));
     Ok(scan)
 }
 

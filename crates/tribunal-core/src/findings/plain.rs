@@ -1,7 +1,7 @@
 //! What an agent wrote, made harmless before it is kept: prose without links, images, HTML, mentions, references, commands or fences.
 //! Code in backticks stays as it is; there it is only text.
 
-use crate::publish::code_span::{backtick_run, code_span};
+use crate::publish::code_span::{CodeSpans, backtick_run};
 
 /// Plain prose. Line breaks stay.
 pub fn plain(text: &str) -> String {
@@ -12,11 +12,11 @@ pub fn plain(text: &str) -> String {
 /// Each line closes the code that it opens, and no backtick is escaped, so that every reader of Markdown sees the same code in it.
 fn plain_line(line: &str) -> String {
     let mut out = String::with_capacity(line.len());
-    let mut rest = line;
+    let (spans, mut rest) = (CodeSpans::of(line), line);
     while let Some(at) = rest.find('`') {
         push_prose(&mut out, rest[..at].trim_end_matches('\\'));
         rest = &rest[at..];
-        let length = match code_span(rest) {
+        let length = match spans.at(line.len() - rest.len()) {
             Some(span) => {
                 push_code(&mut out, span);
                 span.len()
@@ -44,12 +44,15 @@ fn push_code(out: &mut String, span: &str) {
 /// Behind what is in `out` already.
 fn push_prose(out: &mut String, prose: &str) {
     let mut rest = prose;
+    // Behind the last one no target of a link ends; looking for one from each bracket would take the square of the text's length.
+    let last_end = prose.rfind(')').unwrap_or(0);
     while let Some(c) = rest.chars().next() {
         let before = out.chars().last().unwrap_or(' ');
-        if let Some((shown, after)) = markdown_link(rest) {
+        let may_be_link = prose.len() - rest.len() < last_end;
+        if let Some((shown, after)) = Some(rest).filter(|_| may_be_link).and_then(markdown_link) {
             push_prose(out, shown);
             rest = after;
-        } else if let Some(after) = bare_link(rest).filter(|_| !before.is_ascii_alphanumeric()) {
+        } else if let Some(after) = Some(rest).filter(|_| !before.is_ascii_alphanumeric()).and_then(bare_link) {
             out.push_str("[link removed]");
             rest = after;
         } else if c == '<' && rest[1..].starts_with(|next: char| next.is_ascii_alphabetic() || "/!?".contains(next)) {
@@ -97,10 +100,8 @@ fn markdown_link(rest: &str) -> Option<(&str, &str)> {
         Some(inner) => (true, inner),
         None => (false, rest.strip_prefix('[')?),
     };
-    let (text, after) = inner.split_once("](")?;
-    if text.contains(['[', ']', '\n']) {
-        return None;
-    }
+    let (text, after) = inner.split_at(inner.find(['[', ']', '\n'])?);
+    let after = after.strip_prefix("](")?;
     let (_, after) = after.split_once(')')?;
     Some((if is_image { "[image removed]" } else { text }, after))
 }

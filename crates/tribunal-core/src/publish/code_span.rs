@@ -1,17 +1,34 @@
-//! Code spans as CommonMark (6.1) reads them, for everything that tells code from prose.
+//! Code spans as CommonMark (6.1) reads them, for everything that tells code from prose: a run of backticks is closed by the next run
+//! of the same length.
 
-/// The code span that the text begins with, both runs of backticks included: a run is closed by the next run of the same length.
-pub fn code_span(text: &str) -> Option<&str> {
-    let length = backtick_run(text);
-    let mut at = length;
-    while let Some(found) = text[at..].find('`') {
-        let (start, run) = (at + found, backtick_run(&text[at + found..]));
-        if run == length {
-            return Some(&text[..start + run]);
+use std::collections::BTreeMap;
+
+/// Where the code spans of a text can end. Found once for a text: a search from each run of backticks takes the square of its length.
+pub struct CodeSpans<'a> {
+    text: &'a str,
+    /// Where runs of backticks begin, by their length.
+    runs: BTreeMap<usize, Vec<usize>>,
+}
+
+impl<'a> CodeSpans<'a> {
+    pub fn of(text: &'a str) -> Self {
+        let mut runs: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        let mut at = 0;
+        while let Some(found) = text[at..].find('`') {
+            let run = backtick_run(&text[at + found..]);
+            runs.entry(run).or_default().push(at + found);
+            at += found + run;
         }
-        at = start + run;
+        Self { text, runs }
     }
-    None
+
+    /// The code span that a run of backticks at this place begins, both runs included.
+    pub fn at(&self, place: usize) -> Option<&'a str> {
+        let run = backtick_run(&self.text[place..]);
+        let starts = self.runs.get(&run)?;
+        let close = *starts.get(starts.partition_point(|start| *start <= place))?;
+        Some(&self.text[place..close + run])
+    }
 }
 
 /// How many backticks the text begins with.
@@ -33,7 +50,8 @@ mod tests {
             ("``a` b", None),
             ("` a", None),
         ] {
-            assert_eq!(code_span(text), span, "{text}");
+            assert_eq!(CodeSpans::of(text).at(0), span, "{text}");
         }
+        assert_eq!(CodeSpans::of("`a` `b`").at(4), Some("`b`"));
     }
 }

@@ -1,6 +1,6 @@
 //! Text from a change is data (design rule 6): before it stands in Markdown of ours it is made harmless.
 
-use super::code_span::{backtick_run, code_span};
+use super::code_span::{CodeSpans, backtick_run};
 use super::visible::{visible, visible_line};
 
 /// Ends what a forge would take for a name, a number or an address, and is not seen.
@@ -14,10 +14,12 @@ pub(super) const JOINER: &str = "\u{2060}";
 pub fn inert(text: &str) -> String {
     let text = shown_line(&text.replace(['\n', '\r'], " "));
     let mut out = String::with_capacity(text.len() + 8);
+    let spans = CodeSpans::of(&text);
     let mut rest = text.as_str();
     let mut previous = ' ';
     while let Some(c) = rest.chars().next() {
-        let length = match (c, whole_span(rest)) {
+        let span = spans.at(text.len() - rest.len()).filter(|span| !breaks_a_cell(span));
+        let length = match (c, span) {
             ('`', Some(span)) => {
                 out.push_str(span);
                 span.len()
@@ -43,8 +45,8 @@ pub fn inert(text: &str) -> String {
 }
 
 /// A `|` would end the cell of a table in the middle of a span, and so open what it closes; such a span is none.
-fn whole_span(text: &str) -> Option<&str> {
-    code_span(text).filter(|span| !span.contains('|'))
+fn breaks_a_cell(span: &str) -> bool {
+    span.contains('|')
 }
 
 /// Everything visible but the joiner, which may be there from an earlier time.
@@ -56,13 +58,13 @@ fn shown_line(text: &str) -> String {
 fn without_addresses(text: &str) -> String {
     let text = text.replace("://", &format!(":{JOINER}//"));
     let mut out = String::with_capacity(text.len());
-    let mut rest = text.as_str();
-    while let Some(at) = rest.to_ascii_lowercase().find("www.") {
-        out.push_str(&rest[..at + 3]);
+    let mut done = 0;
+    for (at, _) in text.to_ascii_lowercase().match_indices("www.") {
+        out.push_str(&text[done..at + 3]);
         out.push_str(JOINER);
-        rest = &rest[at + 3..];
+        done = at + 3;
     }
-    out + rest
+    out + &text[done..]
 }
 
 /// One character outside of code.

@@ -255,4 +255,6 @@ impl fmt::Display for HiddenLine {
 }
 
 #[cfg(test)]
+mod limits;
+#[cfg(test)]
 mod tests;

@@ -203,7 +203,8 @@ impl Remedies {
                 (base, head)
             } else {
                 let fetched = repository.fetch_pull(&source, &base, &head).map_err(said)?;
-                (fetched.base, fetched.head)
+                // What a forge says of the base may be of an earlier day.
+                (repository.fetch_base(&source).map_err(said)?, fetched.head)
             };
             let merge_base = repository.merge_base(&fetched.0, &fetched.1, "base", "head").map_err(said)?;
             repository.bring_changed(&merge_base, &fetched.1).map_err(said)?;

@@ -388,3 +388,26 @@ async fn threads_and_their_comments_are_read_to_the_end() {
     assert_eq!(bot.comments(number).await.unwrap().len(), 120);
     contract::check(&stage.server.log());
 }
+
+/// A person's pending reply makes a draft one that is not ours, however long the thread is that it ends.
+#[tokio::test]
+async fn a_draft_is_read_to_the_end_of_its_threads() {
+    let stage = GitHubStage::new().await;
+    let (number, head) = stage.pull("one").await;
+    let bot = stage.client(Who::Bot);
+    bot.submit(number, &review(&head, vec![remark("one.txt", Side::New, 5, None, "good")])).await.unwrap();
+    let on = stage.key(number);
+    let draft = stage.server.with(|base, site| {
+        site.graphql_page = Some(2);
+        let draft = site.leave_pending(base, on, id(Who::Bot), &[]);
+        let mut note = site.world.notes[0].clone();
+        for n in 1..=3 {
+            note.id += 1_000_000;
+            note.body = format!("reply {n}");
+            note.review = if n == 3 { draft } else { note.review };
+            site.world.notes.push(note.clone());
+        }
+        draft
+    });
+    assert_eq!(bot.drafted(number, &draft.to_string()).await.unwrap(), ["reply 3"]);
+}

@@ -138,8 +138,9 @@ fn is_suspect(line: &DiffLine, place: Place) -> bool {
                 place == Place::Code
                     && !is_spelling(before, after)
                     && !is_literal(before, after)
-                    && !is_comment(&line.text)
                     && !is_minified
+                    // Last, because it reads the whole line again.
+                    && !is_comment(&line.text)
             }
             // Blank letters of Hangul: valid in names, and invisible.
             '\u{115F}' | '\u{1160}' | '\u{3164}' | '\u{FFA0}' => {

@@ -100,6 +100,31 @@ fn shapes(n: usize) -> Vec<(&'static str, Change)> {
         }),
         ("weakened tests", one("tests/test_a.py", equality, presence)),
         ("a workflow", one(".github/workflows/a.yml", workflow("read"), workflow("write"))),
+        ("a section with a long name", {
+            let inside = (0..n).map(|n| format!("    \"d{n}\": \"o/r{n}\","));
+            let name = format!("\"{}\": {{", "name".repeat(25 * n));
+            one("package.json", vec![], std::iter::once(name).chain(inside).collect())
+        }),
+        ("sources and a lock", {
+            let sources = (0..n).map(|n| format!("    \"d{n}\": \"git+https://github.com/o{n}/r{n}\","));
+            let sources = std::iter::once("  \"dependencies\": {".to_owned()).chain(sources).collect();
+            let locked = (0..n).map(|n| format!("d@git+https://github.com/o/r.git#{:040}", n)).collect();
+            change(&[("package.json".to_owned(), vec![(vec![], sources)]), ("yarn.lock".to_owned(), vec![(vec![], locked)])])
+        }),
+        ("beginnings of keys", {
+            let part = format!("{}{}", "A ".repeat(1200), "-----BEGIN PRIVATE KEY-----QUJD".repeat(20));
+            let below = (0..n).map(|_| "QUJD".repeat(200));
+            one("data/a.txt", vec![], std::iter::once(part.repeat(n / 4)).chain(below).collect())
+        }),
+        ("beginnings of keys, line by line", {
+            let line = format!("\"QUJD\" -----BEGIN PRIVATE {}", "KEY-----");
+            one("data/a.txt", vec![], vec![line; 4 * n])
+        }),
+        ("keys without their first line", {
+            let line = format!("x = \"MIIEowIBAAKC{}\"", "QUJD".repeat(20));
+            one("data/a.txt", vec![], vec![line; 2 * n])
+        }),
+        ("hidden characters in a long comment", one("src/a.py", vec![], vec![format!("# {}", "a\u{200b}b ".repeat(50 * n))])),
         ("nested sections", one("package.json", vec![], nested)),
         ("one long line", one("src/a.txt", vec![], vec![format!("password = \"{}\" ", "q7Zr!2kLx9Pv4TnW8s").repeat(n)])),
     ]
@@ -170,6 +195,18 @@ fn a_file_whose_time_is_over_is_not_reviewed() {
     assert_eq!(cut(&change, TimeLimits { file: none, ..TimeLimits::default() }), [NotReviewed::OutOfTime]);
     assert_eq!(cut(&change, TimeLimits { total: none, ..TimeLimits::default() }), [NotReviewed::OutOfTime]);
     assert_eq!(cut(&change, TimeLimits::default()), []);
+}
+
+/// Checks of the whole diff run after all files were scanned, and have the same end.
+#[test]
+fn a_check_of_the_whole_diff_has_the_clock_of_the_scan() {
+    let change = added("src/a.py", "x = 1\n");
+    let visible = VisibleChange::new(&change, |_| Some(Look::Whole));
+    let over = Clock::start(TimeLimits { total: Duration::ZERO, ..TimeLimits::default() });
+    let rule = rules().rules.iter().find(|rule| rule.file.id == "secret-private-key").unwrap();
+    let check = rule.check.unwrap();
+    assert_eq!(check.run(rule, &visible, over).1.into_iter().collect::<Vec<_>>(), [change.files[0].path.clone()]);
+    assert!(check.run(rule, &visible, Clock::start(TimeLimits::default())).1.is_empty());
 }
 
 #[test]

@@ -220,20 +220,27 @@ fn entropy(value: &str) -> f64 {
 fn private_keys(text: &str) -> Vec<Range<usize>> {
     let (Some(opening), Some(armour)) = (PRIVATE_KEY.as_ref(), ARMOUR.as_ref()) else { return Vec::new() };
     let mut spans = Vec::new();
-    for begin in opening.find_iter(text) {
-        let mut at = begin.end();
-        for line in text[begin.end()..].split_inclusive('\n') {
-            let body = line.split("-----END").next().unwrap_or(line);
-            let is_first = at == begin.end();
-            if !is_first && !is_armour(body) {
+    let (mut at, mut is_inside) = (0, false);
+    for line in text.split_inclusive('\n') {
+        // Each part of a line is read once, however many keys begin in it: whoever wrote the text must not choose how long this takes.
+        let mut from = 0;
+        loop {
+            if !is_inside {
+                let Some(begin) = opening.find_at(line, from) else { break };
+                (from, is_inside) = (begin.end(), true);
+            } else if !is_armour(line.split("-----END").next().unwrap_or(line)) {
+                is_inside = false;
+                continue;
+            }
+            let body = line[from..].split("-----END").next().unwrap_or_default();
+            spans.extend(armour.find_iter(body).map(|run| at + from + run.start()..at + from + run.end()));
+            from += body.len();
+            if from == line.len() {
                 break;
             }
-            spans.extend(armour.find_iter(body).map(|run| at + run.start()..at + run.end()));
-            if body.len() < line.len() {
-                break;
-            }
-            at += line.len();
+            is_inside = false;
         }
+        at += line.len();
     }
     spans
 }

@@ -185,7 +185,11 @@ pub(in crate::commands) async fn fetch(connected: Connected, here: Option<Arc<Re
         };
         let fetched = match kind {
             ForgeKind::Local => tribunal_forge::git::fetch::Fetched { base, head },
-            _ => repository.fetch_pull(&source, &base, &head)?,
+            // What a forge says of the base may be of an earlier day, and the policy is the one of today.
+            _ => {
+                let pull = repository.fetch_pull(&source, &base, &head)?;
+                tribunal_forge::git::fetch::Fetched { base: repository.fetch_base(&source)?, ..pull }
+            }
         };
         let merge_base = repository.merge_base(&fetched.base, &fetched.head, "base", "head")?;
         repository.bring_changed(&merge_base, &fetched.head)?;
