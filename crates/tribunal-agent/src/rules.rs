@@ -18,6 +18,7 @@ pub mod object;
 mod old;
 mod php_names;
 pub mod proof;
+mod rust_macros;
 pub mod scan;
 mod suppress;
 mod syntax;

@@ -8,6 +8,7 @@ use super::lines::{PART_BYTES, boundary, quote};
 use super::load::RuleError;
 use super::misread::is_read_otherwise;
 use super::old::Found;
+use super::rust_macros::laid_open;
 use super::scan::claim;
 use super::suppress;
 use ast_grep_core::matcher::MatcherExt;
@@ -17,7 +18,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use tribunal_context::grammar::Grammar;
 use tribunal_core::diff::change::AddedLines;
-use tribunal_core::diff::language::{is_sample_path, is_test_path};
+use tribunal_core::diff::language::{Language, is_sample_path, is_test_path};
 use tribunal_core::findings::key::{normalise_code, sha256_hex};
 use tribunal_core::findings::report::Claim;
 use tribunal_core::ids::RepoPath;
@@ -83,13 +84,17 @@ pub fn scan_text(syntax: &SyntaxRules, subject: &Subject<'_>, text: &str, added:
         return Err(NotReviewed::NestedTooDeeply.into());
     }
     let is_misread = is_read_otherwise(syntax.language, text, &document.tree, added);
-    let known_case = syntax.php_names.in_known_case(text, &document.tree);
-    if let Some(text) = &known_case {
+    let plainer = match syntax.language {
+        Language::Php => syntax.php_names.in_known_case(text, &document.tree),
+        Language::Rust => laid_open(text, &document.tree, added, |text| parse(text, subject).ok().map(|document| document.tree)),
+        _ => None,
+    };
+    if let Some(text) = &plainer {
         document = parse(text, subject)?;
     }
     let tree = AstGrep::doc(document);
     let lines: Vec<&str> = text.lines().collect();
-    let rules = syntax.for_text(known_case.as_deref().unwrap_or(text), |rule| rule.looks_at(subject.path, subject.is_test))?;
+    let rules = syntax.for_text(plainer.as_deref().unwrap_or(text), |rule| rule.looks_at(subject.path, subject.is_test))?;
     // One line says a thing once, however many nodes of it match.
     let mut latest: Vec<Latest> = rules.matchers.iter().map(|_| Latest::default()).collect();
     let mut looked = Looked { is_misread, ..Looked::default() };

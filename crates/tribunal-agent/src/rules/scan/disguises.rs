@@ -152,6 +152,20 @@ fn a_call_is_known_in_any_case() {
     assert!(claims.iter().any(|claim| claim.evidence.contains("SYSTEM(")), "{claims:?}");
 }
 
+/// Functions that are handed to a macro are code.
+#[test]
+fn the_items_in_a_macro_are_read() {
+    let code = "pub fn run(req: HttpRequest) {\n    let c = req.query_string();\n    Command::new(\"sh\").arg(\"-c\").arg(c).spawn().unwrap();\n}\n";
+    let of = |before: &str, after: &str| ended("src/a.rs", &format!("use std::process::Command;\n{before}{code}{after}")).1;
+    let plain = of("", "");
+    assert!(plain.contains(&"rs-request-to-shell".to_owned()), "{plain:?}");
+    assert_eq!(of("id! {\n", "}\n"), plain);
+    assert_eq!(of("id!(\n", ");\n"), plain);
+    assert_eq!(of("mod a {\n    id! { id! {\n", "} }\n}\n"), plain);
+    // What is no plain Rust stays as it is, and is no reason to call the file unread.
+    assert_eq!(ended("src/a.rs", "quote! { fn #name() { #body } }\n"), (None, Vec::new()));
+}
+
 /// A name that the change chooses takes the weight from what is gravest, and does not make it silent.
 #[test]
 fn a_name_that_looks_like_a_test_is_asked_about() {
