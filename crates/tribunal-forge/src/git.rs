@@ -15,6 +15,7 @@ mod export;
 pub mod fetch;
 mod git_folder;
 mod known_paths;
+mod listed;
 pub mod look;
 pub mod merge;
 mod object_cache;
@@ -83,6 +84,8 @@ pub enum GitError {
     Partial { command: String, message: String },
     #[error("git {command} failed: {message}")]
     Failed { command: String, message: String },
+    #[error("there are more than {limit} files in it, and git does not compare that many here; split the change")]
+    TooManyFiles { limit: u64 },
     #[error("the change could not be fetched: {0}")]
     Fetch(String),
     #[error("git gave an answer that does not add up: {0}")]

@@ -221,9 +221,7 @@ impl SeatState {
     pub fn from_fault(fault: &Fault) -> SeatState {
         match (fault, fault.remedy(u32::MAX, 0)) {
             (Fault::OutOfTime { seconds }, _) => SeatState::TimedOut { after_seconds: *seconds },
-            (_, Remedy::Later { seconds }) => {
-                SeatState::Unavailable { reason: fault.to_string().into(), retry_after: seconds }
-            }
+            (_, Remedy::Later { seconds }) => SeatState::Unavailable { reason: fault.to_string().into(), retry_after: seconds },
             (_, Remedy::Fail | Remedy::Retry { .. }) => SeatState::Failed { reason: fault.to_string().into() },
         }
     }

@@ -56,7 +56,7 @@ impl Repository {
         let old_paths: BTreeSet<&RepoPath> =
             entries.values().map(|entry| entry.old_path.as_ref().unwrap_or(&entry.path)).collect();
         let all = self.raw_entries(Sides { old: base.commit, new: base.tip, renames: false })?;
-        Ok(all.iter().filter(|entry| old_paths.contains(&entry.path)).cloned().collect())
+        Ok(all.entries.iter().filter(|entry| old_paths.contains(&entry.path)).cloned().collect())
     }
 
     /// The first bytes of the blobs that they matter for: binary ones, and those in whose place a header says that a tool wrote them.

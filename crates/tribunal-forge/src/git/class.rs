@@ -11,7 +11,7 @@
 
 use super::{GitError, Repository, program};
 use std::ffi::{OsStr, OsString};
-use std::io::Write as _;
+use std::io::{Read, Write as _};
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -151,7 +151,8 @@ impl<C: Class> Git<C> {
     }
 
     fn hardened(mut command: Command, directory: &Path) -> Command {
-        for (name, _) in std::env::vars_os().filter(|(name, _)| name != "PATH" && !PASSED_ON.iter().any(|passed| name == passed)) {
+        for (name, _) in std::env::vars_os().filter(|(name, _)| name != "PATH" && !PASSED_ON.iter().any(|passed| name == passed))
+        {
             command.env_remove(name);
         }
         command.env("LC_ALL", "C").env("GIT_TERMINAL_PROMPT", "0").env("GIT_OPTIONAL_LOCKS", "0");
@@ -226,6 +227,7 @@ impl<C: Class> Git<C> {
 
     /// Runs it and returns how it ended, whatever that was.
     pub fn output(self, input: Option<&[u8]>) -> Result<Output, GitError> {
+        let subcommand = self.subcommand;
         let mut command = self.assembled()?;
         command.stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() }).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(not_started)?;
@@ -235,17 +237,26 @@ impl<C: Class> Git<C> {
             let bytes = bytes.to_vec();
             std::thread::spawn(move || stdin.as_mut().map(|stdin| stdin.write_all(&bytes)))
         });
-        let output = child.wait_with_output().map_err(not_started)?;
+        let listener = child.stderr.take().map(|stderr| std::thread::spawn(move || beginning(stderr, MAX_STDERR)));
+        let mut stdout = Vec::new();
+        if let Some(from) = child.stdout.take() {
+            from.take(MAX_OUTPUT + 1).read_to_end(&mut stdout).map_err(not_started)?;
+        }
+        let is_over = stdout.len() as u64 > MAX_OUTPUT;
+        if is_over {
+            child.kill().map_err(not_started)?;
+        }
+        let status = child.wait().map_err(not_started)?;
+        if is_over {
+            let message = format!("it wrote more than {} MiB", MAX_OUTPUT >> 20);
+            return Err(GitError::Failed { command: subcommand.to_owned(), message });
+        }
+        let stderr = listener.and_then(|listener| listener.join().ok()).unwrap_or_default();
         if let Some(writer) = writer {
             // A broken pipe here shows as git's own failure below.
             let _ = writer.join();
         }
-        Ok(Output {
-            success: output.status.success(),
-            code: output.status.code(),
-            stdout: output.stdout,
-            stderr: String::from_utf8_lossy(&output.stderr).trim().to_owned(),
-        })
+        Ok(Output { success: status.success(), code: status.code(), stdout, stderr })
     }
 
     /// Runs it; a failure of git is an error.
@@ -258,6 +269,18 @@ impl<C: Class> Git<C> {
     pub fn run_text(self, input: Option<&[u8]>) -> Result<String, GitError> {
         Ok(String::from_utf8_lossy(&self.run(input)?).trim_end().to_owned())
     }
+}
+
+/// More than this of git's answer to one question is not kept. What may be longer is read as it comes ([`super::stream`], [`super::listed`]).
+const MAX_OUTPUT: u64 = 512 << 20;
+const MAX_STDERR: u64 = 64 * 1024;
+
+/// All of it is read, so that git is not held up; the beginning is kept.
+fn beginning(mut from: impl Read, limit: u64) -> String {
+    let mut kept = Vec::new();
+    let _ = from.by_ref().take(limit).read_to_end(&mut kept);
+    let _ = std::io::copy(&mut from, &mut std::io::sink());
+    String::from_utf8_lossy(&kept).trim().to_owned()
 }
 
 /// Above every configuration file, and never as an argument, which is split at its first `=`.
@@ -458,7 +481,8 @@ mod tests {
             let text = std::fs::read_to_string(path).unwrap();
             let code = text.split("#[cfg(test)]").next().and_then(|code| code.split("#[cfg(all(test").next()).unwrap();
             for start in code.split("Command::new(").skip(1) {
-                let place = resolved.iter().find(|(file, program)| path.ends_with(file) && start.starts_with(&format!("{program})")));
+                let place =
+                    resolved.iter().find(|(file, program)| path.ends_with(file) && start.starts_with(&format!("{program})")));
                 let line = start.lines().next().unwrap_or_default();
                 assert!(place.is_some(), "{} starts a program in a way that is not listed: Command::new({line}", path.display());
                 unused.retain(|known| Some(*known) != place);
