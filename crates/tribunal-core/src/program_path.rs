@@ -38,7 +38,9 @@ impl ProgramPath {
         work_trees.sort();
         work_trees.dedup();
         let counts = |entry: &PathBuf| {
-            entry.is_absolute() && files.real(entry).is_some() && !entry.ancestors().any(|part| is_inside(part, &work_trees, files))
+            entry.is_absolute()
+                && files.real(entry).is_some()
+                && !entry.ancestors().any(|part| is_inside(part, &work_trees, files))
         };
         let (folders, ignored) = entries.into_iter().partition(counts);
         Self { folders, ignored, work_trees }
@@ -145,7 +147,8 @@ mod tests {
         }
 
         fn names(&self, folder: &Path) -> Vec<OsString> {
-            let inside = |path: &str| Some(Path::new(path).strip_prefix(folder).ok()?.components().next()?.as_os_str().to_owned());
+            let inside =
+                |path: &str| Some(Path::new(path).strip_prefix(folder).ok()?.components().next()?.as_os_str().to_owned());
             self.0.keys().filter_map(|path| inside(path)).collect()
         }
     }
@@ -182,7 +185,9 @@ mod tests {
             ("/work/app/out", ">/usr/bin"),
         ]);
         let usual = Some(PathBuf::from("/usr/bin/git"));
-        for entry in ["", ".", "./bin", "bin", "../app/bin", "/work/app/bin", "/work/app", "/work/app/src/../bin", "/work/side/bin"] {
+        for entry in
+            ["", ".", "./bin", "bin", "../app/bin", "/work/app/bin", "/work/app", "/work/app/src/../bin", "/work/side/bin"]
+        {
             for here in ["/work/app", "/work/app/src", "/work/side"] {
                 assert_eq!(git(&[entry, "/usr/bin"], here, &files), usual, "{entry} in {here}");
                 assert_eq!(path(&[entry, "/usr/bin"], here, &files).folders(), [PathBuf::from("/usr/bin")], "{entry}");

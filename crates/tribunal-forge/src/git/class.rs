@@ -151,7 +151,8 @@ impl<C: Class> Git<C> {
     }
 
     fn hardened(mut command: Command, directory: &Path) -> Command {
-        for (name, _) in std::env::vars_os().filter(|(name, _)| name != "PATH" && !PASSED_ON.iter().any(|passed| name == passed)) {
+        for (name, _) in std::env::vars_os().filter(|(name, _)| name != "PATH" && !PASSED_ON.iter().any(|passed| name == passed))
+        {
             command.env_remove(name);
         }
         command.env("LC_ALL", "C").env("GIT_TERMINAL_PROMPT", "0").env("GIT_OPTIONAL_LOCKS", "0");
@@ -458,7 +459,8 @@ mod tests {
             let text = std::fs::read_to_string(path).unwrap();
             let code = text.split("#[cfg(test)]").next().and_then(|code| code.split("#[cfg(all(test").next()).unwrap();
             for start in code.split("Command::new(").skip(1) {
-                let place = resolved.iter().find(|(file, program)| path.ends_with(file) && start.starts_with(&format!("{program})")));
+                let place =
+                    resolved.iter().find(|(file, program)| path.ends_with(file) && start.starts_with(&format!("{program})")));
                 let line = start.lines().next().unwrap_or_default();
                 assert!(place.is_some(), "{} starts a program in a way that is not listed: Command::new({line}", path.display());
                 unused.retain(|known| Some(*known) != place);

@@ -86,7 +86,9 @@ async fn examine() -> Vec<Line> {
     let ignored: Vec<String> = tribunal_agent::programs::ignored().iter().map(|entry| format!("`{}`", entry.display())).collect();
     if !ignored.is_empty() {
         let ignored = ignored.join(", ");
-        lines.push(note(format!("no program is taken from these entries of PATH, which are relative, inside this checkout or gone: {ignored}")));
+        lines.push(note(format!(
+            "no program is taken from these entries of PATH, which are relative, inside this checkout or gone: {ignored}"
+        )));
     }
     let found: Vec<&str> = Cli::ALL.into_iter().map(Cli::program).filter(|name| on_path(name)).collect();
     lines.push(note(if found.is_empty() {
