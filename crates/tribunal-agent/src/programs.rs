@@ -85,7 +85,8 @@ pub(crate) fn located(program: &str) -> io::Result<PathBuf> {
     if !is_plain(program) {
         return Ok(PathBuf::from(program));
     }
-    let missing = || io::Error::new(io::ErrorKind::NotFound, "it is not on the PATH (relative entries and the checkout do not count)");
+    let missing =
+        || io::Error::new(io::ErrorKind::NotFound, "it is not on the PATH (relative entries and the checkout do not count)");
     find(program).ok_or_else(missing)
 }
 

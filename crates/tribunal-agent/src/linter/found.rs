@@ -2,8 +2,8 @@
 
 use super::{Changed, Given, ProfiledLinter};
 use crate::AgentFailure;
-use crate::programs;
 use crate::process::{Clocks, Invocation, run};
+use crate::programs;
 use crate::sandbox::{Limits, Network, Reads};
 use regex::Regex;
 use std::path::PathBuf;

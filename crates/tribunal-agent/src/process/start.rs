@@ -77,8 +77,7 @@ mod linux {
             if let Some(first) = named.first_mut() {
                 *first = programs::located(first)?.to_string_lossy().into_owned();
             }
-            let Wrapped { mut command, filters } =
-                bubblewrap::wrap(&named, limits, invocation.directory).ok_or_else(unusable)?;
+            let Wrapped { mut command, filters } = bubblewrap::wrap(&named, limits, invocation.directory).ok_or_else(unusable)?;
             let mut confined = enter::confine(&mut command, limits, plan, invocation.directory)?;
             // After what closes all descriptors.
             bubblewrap::inherit(&mut command, &filters);

@@ -296,7 +296,8 @@ mod on_linux {
             let script = "[ $2 -gt 0 ] || exit; echo $1 $2 >> \"$0.log\"; sleep 0.05; (setsid sh \"$0\" $1 $(($2 - 1)) &)";
             let (link, log) = (folder.path().join("link.sh"), folder.path().join("link.sh.log"));
             std::fs::write(&link, script).unwrap();
-            let start = format!("for n in 1 2 3; do setsid sh {0} $n 100 </dev/null >/dev/null 2>&1 & done; sleep 0.3", link.display());
+            let start =
+                format!("for n in 1 2 3; do setsid sh {0} $n 100 </dev/null >/dev/null 2>&1 & done; sleep 0.3", link.display());
             let own = folder.path().to_owned();
             shell_on(&machine, &start, Clocks::total(PATIENCE), |limits| limits.writable.push(own)).unwrap();
             let written = std::fs::read(&log).unwrap();

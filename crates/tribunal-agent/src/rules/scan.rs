@@ -273,11 +273,12 @@ fn scan_syntax(rules: &RuleSet, file: &ChangedFile, is_test: bool, clock: Clock)
         return Ok(Syntax::Cut(NotReviewed::TooLargeToParse));
     }
     let subject = Subject { path: &file.path, is_test, grammar: language.into(), clock };
-    let Looked { found, silenced, does_not_parse, cut, is_misread } = match scan_text(&syntax, &subject, text, &file.added_numbers()) {
-        Ok(looked) => looked,
-        Err(Unscanned::NotReviewed(reason)) => return Ok(Syntax::Cut(reason)),
-        Err(Unscanned::Rule(error)) => return Err(error),
-    };
+    let Looked { found, silenced, does_not_parse, cut, is_misread } =
+        match scan_text(&syntax, &subject, text, &file.added_numbers()) {
+            Ok(looked) => looked,
+            Err(Unscanned::NotReviewed(reason)) => return Ok(Syntax::Cut(reason)),
+            Err(Unscanned::Rule(error)) => return Err(error),
+        };
     let (found, silenced) = new_of(&syntax, &subject, file, (found, silenced));
     let claims = |found: Vec<old::Found>| found.into_iter().map(|found| found.claim).collect::<Vec<_>>();
     let (mut claims, silenced) = (claims(found), claims(silenced));
