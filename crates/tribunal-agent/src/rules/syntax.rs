@@ -220,23 +220,23 @@ fn parse(text: &str, subject: &Subject<'_>) -> Result<StrDoc<Grammar>, NotReview
     Ok(StrDoc { src: text.to_owned(), lang: subject.grammar, tree })
 }
 
-/// Is some node nested deeper than anybody writes?
+/// Is some node nested deeper than anybody writes? The depth is counted here: the cursor would count it anew for each node.
 fn is_too_deep(document: &StrDoc<Grammar>) -> bool {
     let mut cursor = document.tree.walk();
+    let mut depth = 0;
     loop {
-        if cursor.depth() > MAX_DEPTH {
-            return true;
-        }
-        if cursor.goto_first_child() || cursor.goto_next_sibling() {
+        if cursor.goto_first_child() {
+            depth += 1;
+            if depth > MAX_DEPTH {
+                return true;
+            }
             continue;
         }
-        loop {
+        while !cursor.goto_next_sibling() {
             if !cursor.goto_parent() {
                 return false;
             }
-            if cursor.goto_next_sibling() {
-                break;
-            }
+            depth -= 1;
         }
     }
 }

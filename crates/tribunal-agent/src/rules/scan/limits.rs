@@ -83,6 +83,9 @@ fn shapes(n: usize) -> Vec<(&'static str, Change)> {
     });
     let manifests = manifests.collect::<Vec<_>>();
     let workflow = |word: &str| (0..n).map(|_| format!("      contents: {word}")).collect::<Vec<_>>();
+    let alternatives = |first: &str, each: &str, last: &str| -> Vec<String> {
+        format!("{first}\n{}{last}", format!("{each}\n").repeat(n)).lines().map(str::to_owned).collect()
+    };
     let nested = (0..n).map(|n| format!("\"k{n}\": {{")).collect::<Vec<_>>();
     let presence = (0..n).map(|n| format!("    self.assertTrue(load_{n}())")).collect::<Vec<_>>();
     let equality = (0..n).map(|n| format!("    self.assertEqual(load_{n}(), {n})")).collect::<Vec<_>>();
@@ -126,6 +129,14 @@ fn shapes(n: usize) -> Vec<(&'static str, Change)> {
         }),
         ("hidden characters in a long comment", one("src/a.py", vec![], vec![format!("# {}", "a\u{200b}b ".repeat(50 * n))])),
         ("nested sections", one("package.json", vec![], nested)),
+        (
+            "alternatives",
+            one("src/a.py", vec![], alternatives("def f(a):\n    if a:\n        b()", "    elif c():\n        b()", "")),
+        ),
+        (
+            "alternatives in each other",
+            one("src/a.js", vec![], alternatives("function f(a) {", "if (c()) { b() } else", "{}\n}")),
+        ),
         ("one long line", one("src/a.txt", vec![], vec![format!("password = \"{}\" ", "q7Zr!2kLx9Pv4TnW8s").repeat(n)])),
     ]
 }
