@@ -255,6 +255,4 @@ impl fmt::Display for HiddenLine {
 }
 
 #[cfg(test)]
-mod limits;
-#[cfg(test)]
 mod tests;

@@ -1,15 +1,18 @@
 //! Whatever is shown was written by somebody else, and passes through filters that have no clock: each takes time in proportion to
 //! its text. A search from every match to the end of the text is what these tests look for.
 
-use super::known::KnownSecrets;
-use super::mask::{Suspicion, mask_as};
-use super::{filtered_with, masked_json_text, replacement};
-use crate::feedback::log::clean;
-use crate::findings::plain::plain;
-use crate::publish::markdown::{fenced, inert};
-use crate::publish::visible::{on_terminal, visible_line};
+// The core has no clock, not even in a test, so they stand here.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
 use std::sync::OnceLock;
 use std::time::Duration;
+use tribunal_core::feedback::log::excerpt;
+use tribunal_core::findings::plain::plain;
+use tribunal_core::publish::markdown::{fenced, inert};
+use tribunal_core::publish::outgoing::known::KnownSecrets;
+use tribunal_core::publish::outgoing::mask::{Suspicion, mask_as};
+use tribunal_core::publish::outgoing::{filtered_with, masked_json_text, replacement};
+use tribunal_core::publish::visible::{on_terminal, visible_line};
 
 const BYTES: usize = 16 * 1024;
 
@@ -66,7 +69,7 @@ const FILTERS: [Filter; 9] = [
     ("mask_as", |text| mask_as(text, Suspicion::AboutSecrets).len()),
     ("masked_json_text", |text| masked_json_text(&serde_json::json!([text]).to_string()).len()),
     ("replacement::problem", |text| replacement::problem(text, text).map_or(0, |problem| problem.words().len())),
-    ("log lines", |text| clean::lines(text).len()),
+    ("log lines", |text| excerpt(text).len()),
     ("inert", |text| inert(text).len()),
     ("plain", |text| plain(text).len()),
     ("fenced", |text| fenced("", text).len()),
