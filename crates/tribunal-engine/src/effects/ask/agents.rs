@@ -93,6 +93,7 @@ impl Agents {
         Watch::new(values.iter().map(String::as_str), canary)
     }
 
+    #[allow(clippy::too_many_arguments, reason = "each is a different thing, made by the one caller")]
     pub(super) async fn put(
         &self,
         slot: &Slot<'_>,
