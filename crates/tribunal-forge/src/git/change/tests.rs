@@ -95,7 +95,7 @@ fn a_pointer_is_named_as_not_read() {
     };
     let unread = Disposition::NotReviewed(NotReviewed::Pointer);
     assert_eq!(dispositions(&made.tree(&[]), &tree([&one, &one])), [unread, unread]);
-    let [known, new] = dispositions(&tree([&one, &text]), &tree([&two, &two]))[..] else { panic!() };
+    let [known, new] = dispositions(&tree([&one, &text]), &tree([&two, &two]))[..] else { unreachable!("two files") };
     assert!(matches!(known, Disposition::Skip(_)), "as any binary file of the base: {known:?}");
     assert_eq!(new, unread);
 }
