@@ -81,6 +81,7 @@ mod forges {
                 changes_are_held_against_their_spec,
                 why_after_a_review,
                 why_people_are_in_the_way,
+                a_retargeted_change_is_reviewed_again,
                 why_the_base_asks_for_more,
                 why_of_all_and_of_nothing,
                 a_merge_is_made_once,

@@ -45,6 +45,7 @@ pub struct Comment {
     pub body: String,
     pub created_at: String,
     pub updated_at: String,
+    pub edited_at: Option<String>,
 }
 
 #[derive(Debug, Clone)]

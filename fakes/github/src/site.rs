@@ -16,6 +16,8 @@ pub enum Quirk {
     DiffTooSlow,
     /// 3: 504 for a huge pull request.
     DiffTimeout,
+    /// A comment is edited in the second in which it was written: its two times stay alike.
+    SameSecond,
     /// 4: a file of the list without its patch.
     Patchless,
     /// 7: 403 without a header that would say so.

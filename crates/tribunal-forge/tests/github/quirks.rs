@@ -411,3 +411,21 @@ async fn a_draft_is_read_to_the_end_of_its_threads() {
     });
     assert_eq!(bot.drafted(number, &draft.to_string()).await.unwrap(), ["reply 3"]);
 }
+
+/// Its two times are in whole seconds, so an edit in the same second does not show there; of a command it is asked for exactly.
+#[tokio::test]
+async fn an_edit_in_the_same_second_is_told() {
+    let stage = GitHubStage::new().await;
+    let (number, _) = stage.pull("edits").await;
+    let (bot, author) = (stage.client(Who::Bot), stage.client(Who::Author));
+    author.comment(number, &"/tribunal dismiss F1 only a test".into()).await.unwrap();
+    let said = author.comment(number, &"I will look at it tomorrow.".into()).await.unwrap();
+    stage.server.arm(Quirk::SameSecond, Times::Once);
+    bot.edit_comment(number, &said.id, &"/tribunal dismiss F1 I say so".into()).await.unwrap();
+    let comments = bot.comments(number).await.unwrap();
+    let shown: Vec<(bool, bool)> =
+        comments.iter().map(|comment| (comment.edited, comment.created_at == comment.updated_at)).collect();
+    assert_eq!(shown, [(false, true), (true, true)]);
+    // An issue is talked about in the same way.
+    contract::check(&stage.server.log());
+}
