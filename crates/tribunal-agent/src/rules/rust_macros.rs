@@ -64,7 +64,7 @@ fn find_calls(tree: &Tree, text: &str, added: &AddedLines, found: &mut Vec<Macro
 fn call_of_items(node: Node<'_>, text: &str) -> Option<MacroCall> {
     let statement = node.parent().filter(|parent| parent.kind() == "expression_statement").unwrap_or(node);
     let is_item = matches!(statement.parent()?.kind(), "source_file" | "declaration_list");
-    let tokens = node.child(node.child_count().checked_sub(1)? as u32).filter(|last| last.kind() == "token_tree")?;
+    let tokens = node.child(node.child_count().checked_sub(1)?).filter(|last| last.kind() == "token_tree")?;
     let inner = tokens.start_byte() + 1..tokens.end_byte().checked_sub(1)?;
     let holds_functions = text.get(inner.clone())?.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|word| word == "fn");
     // A semicolon behind `id!(…);` is an empty item.

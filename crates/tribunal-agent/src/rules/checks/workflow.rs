@@ -71,7 +71,7 @@ impl Job<'_> {
     /// Whether this job waits for another one.
     pub fn needs(&self, other: &Job<'_>) -> bool {
         let is_name = |c: char| c.is_alphanumeric() || "_-".contains(c);
-        self.needs.iter().any(|line| line.split(|c: char| !is_name(c)).any(|word| word.len() > 0 && word == other.name))
+        self.needs.iter().any(|line| line.split(|c: char| !is_name(c)).any(|word| !word.is_empty() && word == other.name))
     }
 }
 
