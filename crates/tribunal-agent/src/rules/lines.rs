@@ -147,6 +147,12 @@ impl LineMatcher {
         line.parts.iter().find_map(|(part, lower)| self.find_in(line, part, lower, is_long))
     }
 
+    /// Whether the same line means something else in another place of the file.
+    pub fn asks_about_place(&self) -> bool {
+        let rule = &self.rule;
+        [&rule.inside, &rule.not_inside, &rule.beside, &rule.not_beside].iter().any(|patterns| !patterns.is_empty())
+    }
+
     /// Whether what stands around the line fits too. Where the file is not known as a whole, a rule that asks for it is silent.
     pub fn fits(&self, around: Option<&Surroundings<'_>>, number: u32) -> bool {
         let Ok(compiled) = self.compiled() else { return false };

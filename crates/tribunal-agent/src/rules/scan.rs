@@ -245,6 +245,40 @@ fn scan_lines(rules: &RuleSet, file: &ChangedFile, is_test: bool, clock: Clock) 
             }
         }
     }
+    // A line that stays may come to mean what it did not, as one does whose `egress` becomes `ingress`.
+    let placed: Vec<_> = looking.iter().zip(&mut found).filter(|((_, matcher), _)| matcher.asks_about_place()).collect();
+    let added = file.added_numbers();
+    let text = file.new_text.as_deref().filter(|_| !placed.is_empty() && added.count() > 0 && file.status != FileStatus::Added);
+    let lines: Vec<&str> = text.map(|text| text.lines().collect()).unwrap_or_default();
+    for ((rule, matcher), found) in placed {
+        for (index, line) in lines.iter().enumerate().filter(|(index, _)| !added.contains(*index as u32 + 1)) {
+            if index % LINES_PER_TICK == 0 && clock.is_over() {
+                return None;
+            }
+            let number = index as u32 + 1;
+            let around = || around.get_or_init(|| whole().map(Surroundings::new)).as_ref();
+            let old_around = || old_around.get_or_init(|| old_whole().map(Surroundings::new)).as_ref();
+            let is_turned = || {
+                let old = old::old_number(file, number)?;
+                (matcher.fits(around(), number) && !matcher.fits(Some(old_around()?), old)).then_some(())
+            };
+            let Some(hit) = matcher.find(&ReadLine::new(line, comments)).filter(|_| is_turned().is_some()) else { continue };
+            // What can be pointed at is a line of the change.
+            let neighbours = around().map(|around| around.neighbours(index)).unwrap_or_default();
+            let Some(at) = neighbours.into_iter().find(|at| added.contains(*at as u32 + 1)) else { continue };
+            let mut claim = claim(rule, &file.path, at as u32 + 1, at as u32 + 1, lines[at].to_owned());
+            if hit.asks {
+                claim.severity = Some(Severity::Question);
+            }
+            let over = at.checked_sub(1).and_then(|over| lines.get(over)).copied();
+            match suppress::is_suppressed(&rule.file, &[lines[at], line], over.as_slice()) {
+                _ if found.iter().any(|known: &Claim| known.line_start == claim.line_start) => {}
+                false if tally.has_room(&claim) => found.push(claim),
+                true if silenced_tally.has_room(&claim) => silenced.push(claim),
+                _ => {}
+            }
+        }
+    }
     Some((found.into_iter().flatten().collect(), silenced))
 }
 

@@ -143,6 +143,11 @@ impl ChangedFile {
         self.hunks = vec![Hunk { old_start: 0, new_start: 1, heading: String::new(), lines }];
     }
 
+    /// Whether the hunks are those of [`Self::reread_if_repurposed`]: a moved file that had lines has no hunk before its first one.
+    pub fn is_reread(&self) -> bool {
+        self.old_path.is_some() && self.hunks.first().is_some_and(|hunk| hunk.old_start == 0)
+    }
+
     fn becomes_pipeline(&self, old: &RepoPath) -> bool {
         purpose::is_pipeline(&self.path) && !purpose::is_pipeline(old)
     }

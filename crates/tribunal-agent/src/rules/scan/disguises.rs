@@ -303,6 +303,12 @@ fn a_removed_line_answers_for_one_that_was_as_bad() {
     let rule = ["tf-open-ingress".to_owned()];
     assert_eq!(names(&changed("m.tf", &group(open, ""), &group(open, &ingress))), rule);
     assert_eq!(names(&changed("m.tf", &group(open, ""), &group(&format!("{open} # all"), &ingress))), rule);
+    // The same where the diff shows the line of `ingress` as the one that stayed.
+    let ingress = ingress.replace("    description = \"ssh\"\n", "");
+    assert_eq!(names(&changed("m.tf", &group(open, ""), &group(&format!("{open} # all"), &ingress))), rule);
+    let turned = group(open, "").replace("egress", "ingress");
+    assert_eq!(names(&changed("m.tf", &group(open, ""), &turned)), rule);
+    assert_eq!(names(&changed("m.tf", &turned, &turned.replace("to_port     = 0", "to_port     = 1"))), [] as [String; 0]);
     let key = "k = \"AKIAQ3WZ7T5RY2KXQ3WZ\"\n";
     assert_eq!(names(&changed("a.py", key, &format!("# moved\n  {key}"))).len(), 0);
     assert_eq!(names(&changed("a.py", key, &format!("# moved\n  {key}  {key}"))).len(), 1);
