@@ -115,7 +115,8 @@ fn shapes(n: usize) -> Vec<(&'static str, Change)> {
             change(&[("package.json".to_owned(), vec![(vec![], sources)]), ("yarn.lock".to_owned(), vec![(vec![], locked)])])
         }),
         ("beginnings of keys", {
-            let part = format!("{}{}", "A ".repeat(1200), "-----BEGIN PRIVATE KEY-----QUJD".repeat(20));
+            // One in each part of an endless line, and all of them could go on below.
+            let part = format!("{} -----BEGIN PRIVATE {}{}", "A".repeat(2000), "KEY-----", "QUJD".repeat(250));
             let below = (0..n).map(|_| "QUJD".repeat(200));
             one("data/a.txt", vec![], std::iter::once(part.repeat(n / 4)).chain(below).collect())
         }),
