@@ -15,7 +15,6 @@ pub mod hold;
 pub mod order;
 pub mod people;
 pub mod policy;
-pub mod reviewed_place;
 pub mod words;
 
 #[cfg(test)]

@@ -4,6 +4,5 @@ pub mod comparison;
 pub mod document;
 pub mod history;
 pub mod publication;
-pub mod reason;
 pub mod receipt;
 pub mod record;

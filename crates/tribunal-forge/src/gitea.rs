@@ -13,7 +13,6 @@ mod probe;
 mod react;
 mod read;
 mod review;
-mod teams;
 mod threads;
 mod wire;
 
@@ -63,7 +62,6 @@ pub struct Gitea {
     shelf: Shelf,
     abilities: OnceCell<probe::Abilities>,
     identity: OnceCell<Account>,
-    made_here: OnceCell<wire::MadeHere>,
 }
 
 impl Gitea {
@@ -81,16 +79,7 @@ impl Gitea {
             limits: Limits::default(),
         })?;
         let shelf = Shelf::new(cache_folder);
-        Ok(Gitea {
-            http,
-            project,
-            flavour,
-            token,
-            shelf,
-            abilities: OnceCell::new(),
-            identity: OnceCell::new(),
-            made_here: OnceCell::new(),
-        })
+        Ok(Gitea { http, project, flavour, token, shelf, abilities: OnceCell::new(), identity: OnceCell::new() })
     }
 
     /// Requests sent so far: reads, writes.

@@ -85,6 +85,5 @@ fn usage(usage: &Value) -> Usage {
         cache_read,
         cache_write,
         output: number(usage, "output_tokens"),
-        uncounted: 0,
     }
 }

@@ -11,13 +11,13 @@ use std::path::{Path, PathBuf};
 ///   .config/ …     whatever the CLI makes
 /// ```
 pub struct Home {
-    folder: PathBuf,
+    folder: tempfile::TempDir,
 }
 
 /// A child may have made folders that nobody may enter.
 impl Drop for Home {
     fn drop(&mut self) {
-        let _ = crate::tree::delete(&self.folder);
+        let _ = crate::tree::delete(self.folder.path());
     }
 }
 
@@ -29,15 +29,15 @@ impl Home {
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
         // The sandbox compares real paths.
-        let home = Self { folder: builder.tempdir_in(root.canonicalize()?)?.keep() };
+        let folder = builder.tempdir_in(root.canonicalize()?)?;
         for name in ["work", "tmp", ".config", ".cache", ".local/share", ".local/state"] {
-            std::fs::create_dir_all(home.path().join(name))?;
+            std::fs::create_dir_all(folder.path().join(name))?;
         }
-        Ok(home)
+        Ok(Self { folder })
     }
 
     pub fn path(&self) -> &Path {
-        &self.folder
+        self.folder.path()
     }
 
     pub fn work(&self) -> PathBuf {

@@ -99,7 +99,6 @@ fn normalised(usage: &Value) -> Usage {
         cache_read,
         cache_write: 0,
         output: tokens("candidatesTokenCount") + tokens("thoughtsTokenCount"),
-        uncounted: 0,
     }
 }
 

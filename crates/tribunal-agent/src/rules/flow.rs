@@ -10,7 +10,6 @@ mod code;
 pub mod compile;
 pub mod entry;
 mod evaluator;
-mod exemptions;
 mod fields;
 pub mod find;
 mod functions;

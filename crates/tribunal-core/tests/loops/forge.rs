@@ -125,7 +125,6 @@ impl Forge {
             key: &self.key,
             extra,
             permissions: &self.permissions,
-            others_edit: false,
         }
     }
 

@@ -37,7 +37,6 @@ pub(crate) struct Heard {
     pub checks: Vec<Check>,
     pub reactions: Vec<Reaction>,
     pub me: Account,
-    pub kind: ForgeKind,
     pub case_id: String,
     /// Of those who speak; empty until somebody has asked.
     pub permissions: Permissions,
@@ -62,7 +61,6 @@ impl Heard {
             key,
             extra,
             permissions: &self.permissions,
-            others_edit: self.kind.lets_others_edit(),
         }
     }
 
@@ -98,8 +96,7 @@ pub(crate) async fn hear(on: &OnForge, place: &Place) -> Result<Heard, ForgeFaul
     };
     let (checks, reactions) = tokio::try_join!(forge.checks(&pull.head.sha), reacts)?;
     let case_id = place.case_id();
-    let (kind, permissions) = (place.kind, Permissions::default());
-    Ok(Heard { pull, comments, reviews, threads, checks, reactions, me, kind, case_id, permissions })
+    Ok(Heard { pull, comments, reviews, threads, checks, reactions, me, case_id, permissions: Permissions::default() })
 }
 
 impl Remedies {
@@ -203,8 +200,7 @@ impl Remedies {
                 (base, head)
             } else {
                 let fetched = repository.fetch_pull(&source, &base, &head).map_err(said)?;
-                // What a forge says of the base may be of an earlier day.
-                (repository.fetch_base(&source).map_err(said)?, fetched.head)
+                (fetched.base, fetched.head)
             };
             let merge_base = repository.merge_base(&fetched.0, &fetched.1, "base", "head").map_err(said)?;
             repository.bring_changed(&merge_base, &fetched.1).map_err(said)?;

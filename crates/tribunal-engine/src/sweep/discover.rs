@@ -105,7 +105,6 @@ impl Sweeps {
             url: pull.url.clone(),
             branch: pull.head.branch.clone(),
             head: pull.head.sha.clone(),
-            base_branch: pull.base.branch.clone(),
             state: pull.state,
             labels: pull.labels.clone(),
             issue,

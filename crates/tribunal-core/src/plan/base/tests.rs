@@ -29,13 +29,7 @@ fn names() -> impl Strategy<Value = String> {
 }
 
 fn contents() -> impl Strategy<Value = ContentKind> {
-    prop::sample::select(vec![
-        ContentKind::Text,
-        ContentKind::Binary,
-        ContentKind::Submodule,
-        ContentKind::Symlink,
-        ContentKind::Pointer,
-    ])
+    prop::sample::select(vec![ContentKind::Text, ContentKind::Binary, ContentKind::Submodule, ContentKind::Symlink])
 }
 
 proptest! {
