@@ -215,7 +215,7 @@ pub fn named_file<'c>(named: &str, root: &str, change: &'c Change) -> Option<&'c
     find(named).or_else(|| find(&named.replace('\\', "/")))
 }
 
-/// At most so many lines of a result that one is an added line.
+/// The lines that a result is shown with: at most `MOST_LINES` more than its first, and at least one that the change added.
 pub fn place_of((start, end): (u32, u32), added: &AddedLines) -> Result<(u32, u32), DropReason> {
     let end = end.max(start);
     let first = added.first_in(start, end).ok_or(DropReason::UnchangedCode)?;
