@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tribunal_core::call::fault::Fault;
 use tribunal_core::call::money::Money;
-use tribunal_core::call::price::PriceList;
+use tribunal_core::call::price::{Price, PriceList};
 use tribunal_core::call::usage::Usage;
 use tribunal_core::call::{Answer, Question};
 use tribunal_core::policy::agents::{Cli, CliConfig};
@@ -113,9 +113,12 @@ impl CliAgent<'_> {
         Limits::new(reads, vec![home.path().to_owned()], Network::Port(port))
     }
 
+    fn price(&self) -> Option<Price> {
+        self.config.price.or_else(|| PriceList::built_in().find(&self.config.model))
+    }
+
     fn budget(&self) -> Option<Budget> {
-        let price = self.config.price.or_else(|| PriceList::built_in().find(&self.config.model))?;
-        Some(Budget { price, cap: self.cap? })
+        Some(Budget { price: self.price()?, cap: self.cap? })
     }
 
     fn run(&self, setting: &Setting<'_>, staged: Staged<'_>) -> Result<Answer, Failed> {
@@ -163,10 +166,10 @@ impl CliAgent<'_> {
             None => Account::default(),
         };
         match ended {
-            Ok(printed) => judge(self.cli, &printed, home, account),
+            Ok(printed) => judge(self.cli, &printed, home, account, self.price().is_some()),
             Err(stopped) => {
                 let told = profile::read(self.cli, &Ending::cut_short(&stopped.stdout, home)).usage;
-                let usage = spent(&account, told);
+                let usage = spent(&account, told, self.price().is_some());
                 Err((stop(stopped, account), usage))
             }
         }
@@ -221,9 +224,11 @@ fn wrong(message: &str) -> Fault {
 
 /// Says what a finished run came to. The CLI's own word is the last resort: it may call anything a success, and any refusal
 /// "an error".
-fn judge(cli: Cli, printed: &Printed, home: &home::Home, account: Account) -> Result<Answer, Failed> {
+fn judge(cli: Cli, printed: &Printed, home: &home::Home, account: Account, has_price: bool) -> Result<Answer, Failed> {
     let Reading { text, usage, stated_cost, fault } = profile::read(cli, &Ending::of(printed, home));
-    let usage = spent(&account, usage);
+    let usage = spent(&account, usage, has_price);
+    // Where the vendor's count has a price, the CLI's own word of its cost is not needed, and could be any.
+    let stated_cost = stated_cost.filter(|_| !has_price);
     let problem = fault.or_else(|| (!printed.success).then(|| unexplained(printed)));
     match (text.filter(|text| !text.trim().is_empty()), problem) {
         (Some(_), None) if account.answers == 0 => {
@@ -237,9 +242,11 @@ fn judge(cli: Cli, printed: &Printed, home: &home::Home, account: Account) -> Re
     }
 }
 
-/// The vendor's count, which passed through the proxy, before the CLI's.
-fn spent(account: &Account, told: Usage) -> Usage {
-    if account.usage.is_nothing() { told } else { account.usage }
+/// The vendor's count, which passed through the proxy, before the CLI's. Of an answer that nobody counted the worst case stands,
+/// unless it has no price: then what the CLI says is nearer to the truth.
+fn spent(account: &Account, told: Usage, has_price: bool) -> Usage {
+    let is_counted = if has_price { !account.usage.is_nothing() } else { !account.counted.is_nothing() };
+    if is_counted { account.usage } else { told }
 }
 
 /// What the proxy knows of a failure.
@@ -276,6 +283,7 @@ fn stop(stopped: Stopped, account: Account) -> Fault {
         why @ (Why::NotStarted { .. }
         | Why::NotConfined(_)
         | Why::Memory { .. }
+        | Why::Survivors { .. }
         | Why::Processes { .. }
         | Why::Disk { .. }
         | Why::Broken(_)) => Fault::Nonsense { message: why.to_string() },

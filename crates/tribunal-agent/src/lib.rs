@@ -7,9 +7,11 @@
 
 pub mod cli;
 pub mod command;
+pub mod folder;
 pub mod linter;
 pub mod model;
 pub mod process;
+pub mod programs;
 pub mod rules;
 pub mod sandbox;
 pub mod sarif;

@@ -1,12 +1,14 @@
 //! Runs a linter by its profile: in a folder that holds what the change brings and nothing that the linter would obey, in the sandbox,
 //! without a network.
 //!
-//! The folder is made of three things: the changed files that the linter is for (or the whole tree without every file that it takes
-//! orders from), the base's configuration where that is pure data, and, outside of it, the files that the profile itself brings.
+//! The folder ([`copy`]) is made of three things: the changed files that the linter is for (or the whole tree without every file that it takes
+//! orders from), the base's configuration where that is pure data, and, outside of it, the files that the profile itself brings. A second
+//! look, without the suppressions of the change, has a folder of its own: what ran in the first one may have left anything there.
 
 use crate::AgentFailure;
-use crate::cli::found::on_path;
+use crate::folder::Folder;
 use crate::process::{Clocks, Invocation, Printed, run, written_file};
+use crate::programs;
 use crate::sandbox::{Limits, Network, Reads};
 use crate::scratch::Scratch;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,11 +18,14 @@ use tribunal_core::findings::scale::Priority;
 use tribunal_core::ids::RepoPath;
 use tribunal_core::linter::edit::{Edit, Place};
 use tribunal_core::linter::output::{self, LinterResult, rule_name};
-use tribunal_core::linter::profile::{Format, Profile, Selection, Stream, Tree};
-use tribunal_core::linter::suppression::Settings;
-use tribunal_core::policy::linter::{LinterConfig, LinterConfigFrom};
+use tribunal_core::linter::profile::{Format, Profile, Stream};
+use tribunal_core::policy::linter::LinterConfig;
 
+mod copy;
 pub mod found;
+
+use copy::Copy;
+pub use copy::without_the_change_s_suppressions;
 
 /// Where a linter's files come from.
 pub trait Sources {
@@ -52,8 +57,8 @@ pub struct Found {
     pub results: Vec<LinterResult>,
     /// What it says of the files to which the change adds suppressions, without them.
     pub unsuppressed: Vec<LinterResult>,
-    /// What absolute paths in it begin with.
-    pub root: String,
+    /// Everything that lay before it.
+    pub given: BTreeSet<RepoPath>,
 }
 
 /// The names on one command line: more of them are given to another run.
@@ -69,59 +74,29 @@ impl ProfiledLinter<'_> {
         let changed: Vec<&Changed<'_>> = changed.iter().filter(|file| selection.looks_at(file.path)).collect();
         let files: BTreeSet<RepoPath> = changed.iter().map(|file| file.path.clone()).collect();
         if files.is_empty() {
-            return Ok(Found { files, results: Vec::new(), unsuppressed: Vec::new(), root: String::new() });
+            return Ok(Found { files, results: Vec::new(), unsuppressed: Vec::new(), given: BTreeSet::new() });
         }
         let program = self.config.program().unwrap_or_default();
-        if on_path(program).is_none() {
+        if programs::find(program).is_none() {
             return Err(failed(format!("not-run: `{program}` is not installed here; install it: {}", self.profile.install)));
         }
-        let (copy, home) = (scratch()?, scratch()?);
-        let io = |error: std::io::Error| AgentFailure::Failed(format!("its folder cannot be made: {error}"));
-        match self.profile.tree {
-            Tree::Changed => {
-                changed.iter().try_for_each(|file| put(copy.path(), file.path, file.text.as_bytes())).map_err(io)?;
+        let look = |is_unsuppressed: bool, files: &BTreeSet<RepoPath>| {
+            let copy = Copy::make(self, &selection, &changed, is_unsuppressed, sources)?;
+            let mut results = Vec::new();
+            for part in parts(files) {
+                let found = Run { linter: self, program, copy: &copy }.over(&part);
+                results.extend(
+                    found.map_err(|failure| if is_unsuppressed { without_suppressions(&part, &failure) } else { failure })?,
+                );
             }
-            Tree::Whole => {
-                sources.export(copy.path()).map_err(failed)?;
-                crate::tree::cut_links(copy.path()).map_err(io)?;
-                remove_all(copy.path(), &|path| selection.obeys(path)).map_err(io)?;
-            }
-        }
-        let config = self.base_config(&selection, copy.path(), sources)?;
-        let own = home.path().join("own");
-        std::fs::create_dir_all(&own).map_err(io)?;
-        self.profile.own.iter().try_for_each(|(name, text)| std::fs::write(own.join(name), text)).map_err(io)?;
-        let run = Run { linter: self, program, copy: copy.path(), home: home.path(), own: &own, config: config.as_ref() };
-        let mut results = Vec::new();
-        for part in parts(&files) {
-            results.extend(run.over(&part)?);
-        }
-        let suppressing: Vec<(&RepoPath, &str)> =
-            changed.iter().filter_map(|file| Some((file.path, file.unsuppressed.as_deref()?))).collect();
-        suppressing.iter().try_for_each(|(path, text)| put(copy.path(), path, text.as_bytes())).map_err(io)?;
-        let mut unsuppressed = Vec::new();
-        for part in parts(&suppressing.iter().map(|(path, _)| (*path).clone()).collect()) {
-            unsuppressed.extend(run.over(&part).map_err(|failure| without_suppressions(&part, &failure))?);
-        }
-        Ok(Found { files, results, unsuppressed, root: copy.path().display().to_string() })
-    }
-
-    /// Puts the base's configuration into the copy, and names the file nearest to the top.
-    fn base_config(&self, selection: &Selection, copy: &Path, sources: &dyn Sources) -> Result<Option<RepoPath>, AgentFailure> {
-        let failed = AgentFailure::Failed;
-        let wanted = &self.profile.config;
-        if wanted.base.is_empty() || self.config.config == Some(LinterConfigFrom::Default) {
-            return Ok(None);
-        }
-        let found = sources.of_base(&|path| selection.is_base_config(path)).map_err(failed)?;
-        for (path, bytes) in &found {
-            put(copy, path, bytes).map_err(|error| failed(format!("{path} of the base cannot be written: {error}")))?;
-        }
-        let first = found.into_iter().map(|(path, _)| path).min_by_key(|path| (path.as_str().matches('/').count(), path.clone()));
-        if first.is_none() && wanted.required {
-            return Err(failed(format!("not-run: it needs a configuration, and the base has no {}", wanted.base.join(" or "))));
-        }
-        Ok(first)
+            copy.named_as_in_the_repository(&mut results);
+            Ok::<_, AgentFailure>((results, copy.files))
+        };
+        let (results, given) = look(false, &files)?;
+        let suppressing: BTreeSet<RepoPath> =
+            changed.iter().filter(|file| file.unsuppressed.is_some()).map(|file| file.path.clone()).collect();
+        let unsuppressed = if suppressing.is_empty() { Vec::new() } else { look(true, &suppressing)?.0 };
+        Ok(Found { files, results, unsuppressed, given })
     }
 }
 
@@ -134,55 +109,8 @@ fn without_suppressions(files: &[&RepoPath], failure: &AgentFailure) -> AgentFai
     ))
 }
 
-/// Makes the copy of a tree one in which the change suppresses nothing: with the base's settings of linters in place of its own, and
-/// with these texts.
-pub fn without_the_change_s_suppressions(
-    copy: &Path,
-    sources: &dyn Sources,
-    settings: &Settings,
-    texts: &[(RepoPath, String)],
-) -> Result<(), String> {
-    let io = |error: std::io::Error| error.to_string();
-    crate::tree::cut_links(copy).map_err(io)?;
-    remove_all(copy, &|path| settings.contains(path)).map_err(io)?;
-    let of_base = sources.of_base(&|path| settings.contains(path))?;
-    of_base.iter().try_for_each(|(path, bytes)| put(copy, path, bytes)).map_err(io)?;
-    texts.iter().try_for_each(|(path, text)| put(copy, path, text.as_bytes())).map_err(io)
-}
-
 fn scratch() -> Result<Scratch, AgentFailure> {
     Scratch::temporary().map_err(|error| AgentFailure::Failed(format!("no scratch folder: {error}")))
-}
-
-fn put(root: &Path, path: &RepoPath, bytes: &[u8]) -> std::io::Result<()> {
-    if path.as_str().split('/').any(|part| part == ".." || part.is_empty()) || Path::new(path.as_str()).is_absolute() {
-        return Err(std::io::Error::other("it leads out of the repository"));
-    }
-    let place = root.join(path.as_str());
-    if let Some(folder) = place.parent() {
-        std::fs::create_dir_all(folder)?;
-    }
-    std::fs::write(place, bytes)
-}
-
-/// Takes out whatever the test names, links included: what they lead to lies in the same tree.
-fn remove_all(root: &Path, is_named: &dyn Fn(&RepoPath) -> bool) -> std::io::Result<()> {
-    let mut folders = vec![root.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(&folder)? {
-            let entry = entry?;
-            let path = entry.path();
-            let name = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().replace('\\', "/");
-            let is_folder = entry.file_type()?.is_dir();
-            match (is_named(&RepoPath::from(name.as_str())), is_folder) {
-                (true, true) => std::fs::remove_dir_all(&path)?,
-                (true, false) => std::fs::remove_file(&path)?,
-                (false, true) => folders.push(path),
-                (false, false) => {}
-            }
-        }
-    }
-    Ok(())
 }
 
 fn parts(files: &BTreeSet<RepoPath>) -> Vec<Vec<&RepoPath>> {
@@ -205,36 +133,46 @@ fn parts(files: &BTreeSet<RepoPath>) -> Vec<Vec<&RepoPath>> {
 struct Run<'a> {
     linter: &'a ProfiledLinter<'a>,
     program: &'a str,
-    copy: &'a Path,
-    home: &'a Path,
-    own: &'a Path,
-    config: Option<&'a RepoPath>,
+    copy: &'a Copy,
 }
 
+/// The name of the file that it writes, in its home.
+const OUTPUT: &str = "output";
+
 impl Run<'_> {
+    /// Each run has a home of its own: an earlier one may have left anything in it.
     fn over(&self, files: &[&RepoPath]) -> Result<Vec<LinterResult>, AgentFailure> {
         let (config, profile) = (self.linter.config, self.linter.profile);
-        let output = self.home.join("output");
-        let _ = std::fs::remove_file(&output);
-        let command = self.command(files, &output);
+        let home = scratch()?;
+        let (own, output) = (home.path().join("own"), home.path().join(OUTPUT));
+        let write = || {
+            std::fs::create_dir(&own)?;
+            let folder = Folder::open(&own)?;
+            profile.own.iter().try_for_each(|(name, text)| folder.create(Path::new(name), text.as_bytes()))
+        };
+        write().map_err(|error: std::io::Error| AgentFailure::Failed(format!("its folder cannot be made: {error}")))?;
+        let fill =
+            |text: &str| text.replace("{own}", &own.display().to_string()).replace("{output}", &output.display().to_string());
+        let command = self.command(files, &fill);
         let reads = Reads::of_command(&command[..1], &config.read).map_err(AgentFailure::Failed)?;
-        let set: Vec<(String, String)> = profile.env.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+        let set: Vec<(String, String)> = profile.env.iter().map(|(name, value)| (name.clone(), fill(value))).collect();
         let printed = run(&Invocation {
             command: &command,
             input: Vec::new(),
-            directory: self.copy,
-            scratch: self.home,
+            directory: self.copy.path(),
+            scratch: home.path(),
             env: &[],
             set: &set,
-            limits: Limits::new(reads, vec![self.copy.to_owned(), self.home.to_owned()], Network::None),
+            limits: Limits::new(reads, vec![self.copy.path().to_owned(), home.path().to_owned()], Network::None),
             clocks: Clocks::total(config.timeout_seconds.map_or(crate::command::DEFAULT_TIMEOUT, Duration::from_secs)),
         })?;
-        self.results(&printed, &output)
+        self.results(&printed, home.path())
     }
 
-    fn command(&self, files: &[&RepoPath], output: &Path) -> Vec<String> {
+    fn command(&self, files: &[&RepoPath], fill: &dyn Fn(&str) -> String) -> Vec<String> {
         let profile = self.linter.profile;
-        let config: Vec<String> = match self.config {
+        let files: Vec<&RepoPath> = files.iter().map(|file| self.copy.given_as(file)).collect();
+        let config: Vec<String> = match &self.copy.config {
             Some(path) => profile.config.with.iter().map(|arg| arg.replace("{path}", path.as_str())).collect(),
             None => profile.config.without.clone(),
         };
@@ -242,8 +180,6 @@ impl Run<'_> {
             .iter()
             .map(|file| file.as_str().rsplit_once('/').map_or_else(|| ".".to_owned(), |(folder, _)| format!("./{folder}")))
             .collect();
-        let fill =
-            |arg: &str| arg.replace("{own}", &self.own.display().to_string()).replace("{output}", &output.display().to_string());
         let args = self.linter.config.args.as_ref().unwrap_or(&profile.args);
         let args = args.iter().flat_map(|arg| match arg.as_str() {
             // No name of a file begins like a flag.
@@ -255,7 +191,7 @@ impl Run<'_> {
         std::iter::once(self.program.to_owned()).chain(args).collect()
     }
 
-    fn results(&self, printed: &Printed, written: &Path) -> Result<Vec<LinterResult>, AgentFailure> {
+    fn results(&self, printed: &Printed, home: &Path) -> Result<Vec<LinterResult>, AgentFailure> {
         let profile = self.linter.profile;
         let failed = |problem: String| AgentFailure::Failed(format!("{problem}{}", said(printed)));
         let code = printed.code.unwrap_or(-1);
@@ -270,8 +206,8 @@ impl Run<'_> {
             }
             Stream::Stderr => printed.stderr.clone().into_bytes(),
             // One that found nothing may write nothing, where lines are counted.
-            Stream::File if profile.output.format == Format::Lines && written.symlink_metadata().is_err() => Vec::new(),
-            Stream::File => written_file(written).map_err(|error| failed(format!("it wrote no results: {error}")))?,
+            Stream::File if profile.output.format == Format::Lines && home.join(OUTPUT).symlink_metadata().is_err() => Vec::new(),
+            Stream::File => written_file(home, OUTPUT).map_err(|error| failed(format!("it wrote no results: {error}")))?,
         };
         let is_empty = profile.output.empty_if_clean && !is_found && bytes.trim_ascii().is_empty();
         let results = match profile.output.format {
@@ -331,7 +267,8 @@ pub struct Given {
 
 impl Sources for Given {
     fn export(&self, into: &Path) -> Result<(), String> {
-        self.files.iter().try_for_each(|(path, text)| put(into, path, text.as_bytes())).map_err(|error| error.to_string())
+        let put = |folder: Folder| self.files.iter().try_for_each(|(path, text)| copy::put(&folder, path, text.as_bytes()));
+        Folder::open(into).and_then(put).map_err(|error| error.to_string())
     }
 
     fn of_base(&self, wanted: &dyn Fn(&RepoPath) -> bool) -> Result<Vec<(RepoPath, Vec<u8>)>, String> {

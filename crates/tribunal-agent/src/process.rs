@@ -5,6 +5,8 @@
 //! that started it is gone.
 
 use crate::AgentFailure;
+use crate::folder::Folder;
+use crate::programs;
 use crate::sandbox::home::link_tools;
 use crate::sandbox::plan::Machine;
 use crate::sandbox::reads::Homes;
@@ -114,6 +116,8 @@ pub enum Why {
     Processes { limit: usize },
     #[error("it wrote more than {mebibytes} MiB or {files} files")]
     Disk { mebibytes: u64, files: u64 },
+    #[error("processes that it started could not be ended; its folders are left as they are: {folders}")]
+    Survivors { folders: String },
     #[error("{0}")]
     Broken(String),
 }
@@ -129,18 +133,10 @@ impl From<Stopped> for AgentFailure {
     }
 }
 
-/// A file that a program was told to write. A link, what is not regular and what is too large was not written by it.
-pub fn written_file(path: &Path) -> std::io::Result<Vec<u8>> {
-    let about = path.symlink_metadata()?;
-    if !about.is_file() {
-        return Err(std::io::Error::other("it is not a regular file"));
-    }
-    let mut bytes = Vec::new();
-    let length = std::fs::File::open(path)?.take(MAX_OUTPUT as u64 + 1).read_to_end(&mut bytes)?;
-    if length > MAX_OUTPUT {
-        return Err(std::io::Error::other(format!("it has more than {} MiB", MAX_OUTPUT as u64 / MEBIBYTE)));
-    }
-    Ok(bytes)
+/// A file that a program was told to write, by its place in a folder that the program could write to. A link on the way, what is not
+/// regular and what is too large was not written by it.
+pub fn written_file(folder: &Path, inside: &str) -> std::io::Result<Vec<u8>> {
+    Folder::open(folder)?.read(Path::new(inside), MAX_OUTPUT)
 }
 
 /// Passed on unless the config names more.
@@ -172,25 +168,37 @@ pub(crate) fn run_on(machine: &Machine, invocation: &Invocation<'_>, company: Co
     let mark = crate::token().map_err(|error| cannot(error.to_string()))?;
     environment(&mut command, invocation, &mark);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let limits = &invocation.limits;
+    // What a quick child has written by the time that we look would count as given.
+    let mut disk = Disk::watch(&limits.writable, Held { bytes: limits.disk, files: limits.files });
     let child = command.spawn().map_err(|error| cannot(confined.explain(&error)))?;
     let id = child.id();
     note(id, true);
-    let mut family = Family { child, apart: confined.apart(), mark: format!("{MARK}={mark}") };
+    let mut family = Family { child, apart: confined.apart(), mark: format!("{MARK}={mark}"), survivors: confined.survivors() };
     let Company { on_line, pulse, door } = company;
     if let (Some(door), Some(listener)) = (door, confined.listener()) {
         door(listener);
     }
     drop(confined);
-    let answer = listen(&mut family, invocation, on_line, pulse);
-    family.end();
+    let answer = listen(&mut family, invocation, on_line, pulse, &mut disk);
+    let has_ended = family.end();
     note(id, false);
-    answer
+    if has_ended {
+        return answer;
+    }
+    // They could change what was written while it is read, and would see what is put there next.
+    crate::tree::leave_alone(&invocation.limits.writable);
+    let folders = invocation.limits.writable.iter().map(|folder| folder.display().to_string()).collect::<Vec<_>>().join(", ");
+    let stdout = answer.map_or_else(|stopped| stopped.stdout, |printed| printed.stdout);
+    Err(Stopped { why: Why::Survivors { folders }, stdout })
 }
 
 fn environment(command: &mut Command, invocation: &Invocation<'_>, mark: &str) {
     command.env_clear();
     for name in ENVIRONMENT.iter().map(|name| (*name).to_owned()).chain(invocation.env.iter().cloned()) {
-        if let Some(value) = std::env::var_os(&name) {
+        if name == "PATH" {
+            command.env(name, programs::path_variable());
+        } else if let Some(value) = std::env::var_os(&name) {
             command.env(name, value);
         }
     }
@@ -231,6 +239,7 @@ struct Family {
     child: Child,
     apart: bool,
     mark: String,
+    survivors: start::Survivors,
 }
 
 impl Family {
@@ -253,14 +262,15 @@ impl Family {
             .then_some(Why::Disk { mebibytes: limits.disk / MEBIBYTE, files: limits.files })
     }
 
-    /// Ends whatever is left, and comes back when nothing is.
-    fn end(&mut self) {
+    /// Ends whatever is left; whether nothing is.
+    fn end(&mut self) -> bool {
         start::ask_to_end(self.child.id());
         let begun = Instant::now();
-        while begun.elapsed() < PATIENCE {
+        let mut has_ended = false;
+        while !has_ended && begun.elapsed() < PATIENCE {
             match self.child.try_wait() {
                 Ok(None) => std::thread::sleep(Duration::from_millis(2)),
-                Ok(Some(_)) | Err(_) => break,
+                Ok(Some(_)) | Err(_) => has_ended = true,
             }
         }
         let rest = family::below(self.child.id());
@@ -270,6 +280,7 @@ impl Family {
         for id in rest.iter().map(|member| member.id).chain(if self.apart { Vec::new() } else { family::marked(&self.mark) }) {
             start::end(id);
         }
+        self.apart || (has_ended && !self.survivors.are_left())
     }
 }
 
@@ -296,11 +307,11 @@ fn listen(
     invocation: &Invocation<'_>,
     on_line: Option<OnLine<'_>>,
     pulse: Option<&Pulse>,
+    disk: &mut Disk<'_>,
 ) -> Result<Printed, Stopped> {
     let own_pulse = Pulse::default();
     let pulse = pulse.unwrap_or(&own_pulse);
     let limits = &invocation.limits;
-    let mut disk = Disk::watch(&limits.writable, Held { bytes: limits.disk, files: limits.files });
     let events = readers(&mut family.child, invocation.input.clone());
     let mut output = Output { bytes: Vec::new(), told: 0, on_line };
     let (mut ended, mut stderr) = (false, None);
@@ -340,7 +351,7 @@ fn listen(
         }
         if counted.elapsed() >= WATCH {
             counted = Instant::now();
-            if let Some(why) = family.overgrown(limits, &mut disk) {
+            if let Some(why) = family.overgrown(limits, disk) {
                 break why;
             }
         }

@@ -5,6 +5,7 @@
 
 mod checks;
 pub mod clock;
+mod comments;
 pub mod compile;
 pub mod examples;
 pub mod file;
@@ -12,10 +13,14 @@ pub mod fix;
 pub mod flow;
 pub mod lines;
 pub mod load;
+mod misread;
 pub mod object;
 mod old;
+mod php_names;
 pub mod proof;
+mod rust_macros;
 pub mod scan;
 mod suppress;
 mod syntax;
+mod threads;
 pub mod visible;

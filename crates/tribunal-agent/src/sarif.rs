@@ -458,7 +458,7 @@ fn first_sentence(text: &str) -> String {
 fn file_at<'c>(uri: &str, root: Option<&Path>, change: &'c Change) -> Option<&'c ChangedFile> {
     let uri = uri.strip_prefix("file://").unwrap_or(uri);
     let root = root.map(|root| root.display().to_string()).unwrap_or_default();
-    named_file(uri, &root, change).or_else(|| named_file(&percent_decode(uri), &root, change))
+    named_file(uri, Some(&root), change).or_else(|| named_file(&percent_decode(uri), Some(&root), change))
 }
 
 fn percent_decode(text: &str) -> String {

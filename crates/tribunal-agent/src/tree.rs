@@ -4,9 +4,14 @@
 //! (field notes: six CLIs, none without a way in). So those files are taken out of the copy; the change's version of them is in the
 //! diff like everything else. Links that lead out of the copy are taken out too, and the rest is made read-only.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+#[cfg(unix)]
+pub(crate) mod held;
 
 /// Names that some agent obeys wherever they stand. Lower case: file systems and agents may not care.
 const ANYWHERE: [&str; 32] = [
@@ -216,9 +221,31 @@ fn stays_inside(root: &Path, link: &Path) -> bool {
     }
 }
 
+/// Folders that processes which could not be ended may still write to.
+static SHARED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+/// From here on nothing is deleted in these folders.
+pub fn leave_alone(folders: &[PathBuf]) {
+    SHARED.lock().unwrap_or_else(PoisonError::into_inner).extend(folders.iter().cloned());
+}
+
 /// Deletes a tree, whatever was done to it: folders that nobody may enter, and nests so deep that they have no name, included. What is
-/// already gone is no error. Links are removed, not followed.
+/// already gone is no error. Links are removed, not followed, whenever they are put there.
 pub fn delete(tree: &Path) -> io::Result<()> {
+    let is_shared = |folder: &PathBuf| folder.starts_with(tree) || tree.starts_with(folder);
+    if SHARED.lock().unwrap_or_else(PoisonError::into_inner).iter().any(is_shared) {
+        return Err(io::Error::other("processes that could not be ended may still write to it"));
+    }
+    delete_whole(tree)
+}
+
+#[cfg(unix)]
+fn delete_whole(tree: &Path) -> io::Result<()> {
+    held::delete(tree)
+}
+
+#[cfg(not(unix))]
+fn delete_whole(tree: &Path) -> io::Result<()> {
     match fs::symlink_metadata(tree) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(error),
@@ -233,7 +260,7 @@ pub fn delete(tree: &Path) -> io::Result<()> {
         for entry in fs::read_dir(folder)? {
             let (path, kind) = entry.and_then(|entry| Ok((entry.path(), entry.file_type()?)))?;
             if !kind.is_dir() {
-                if cfg!(windows) && kind.is_file() {
+                if kind.is_file() {
                     set_writable(&path, true)?;
                 }
                 fs::remove_file(&path)?;
@@ -355,6 +382,53 @@ mod tests {
         assert_eq!(fs::metadata(tree.join("src/lib.rs")).unwrap().permissions().mode() & 0o222, 0);
         assert_eq!(fs::metadata(tree.join("src")).unwrap().permissions().mode() & 0o222, 0);
         delete(&tree).unwrap();
+    }
+
+    /// A process that outlived its run exchanges folders for links while they are deleted.
+    #[cfg(unix)]
+    #[test]
+    fn links_that_are_put_there_meanwhile_are_not_followed() {
+        use std::os::unix::fs::symlink;
+        use std::sync::atomic::{AtomicBool, Ordering};
+        let folder = tempfile::tempdir().unwrap();
+        let persons = folder.path().join("persons");
+        put(&persons, "kept/deep/file");
+        let is_over = AtomicBool::new(false);
+        let trees: Vec<PathBuf> = (0..60).map(|number| folder.path().join(format!("tree-{number}"))).collect();
+        for tree in &trees {
+            (0..20).for_each(|number| put(tree, &format!("a/{number:02}/b/c/file")));
+        }
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    for tree in trees.iter().filter(|tree| tree.exists()) {
+                        let gone = (1..50).map(|number| format!(".gone-{number}"));
+                        for name in gone.chain((0..20).map(|number| format!("a/{number:02}"))) {
+                            let aside = tree.join("aside");
+                            if fs::rename(tree.join(&name), &aside).is_ok() {
+                                let _ = symlink(&persons, tree.join(&name));
+                                break;
+                            }
+                        }
+                    }
+                }
+            });
+            // What is left over is left; what lies elsewhere is not touched.
+            trees.iter().for_each(|tree| drop(delete(tree)));
+            is_over.store(true, Ordering::Relaxed);
+        });
+        assert_eq!(fs::read(persons.join("kept/deep/file")).unwrap(), b"kept/deep/file");
+    }
+
+    #[test]
+    fn what_survivors_may_write_to_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        put(folder.path(), "shared/part/file");
+        put(folder.path(), "other/file");
+        leave_alone(&[folder.path().join("shared/part")]);
+        assert!(delete(&folder.path().join("shared")).is_err() && delete(&folder.path().join("shared/part")).is_err());
+        delete(&folder.path().join("other")).unwrap();
+        assert!(folder.path().join("shared/part/file").exists() && !folder.path().join("other").exists());
     }
 
     /// B6 (e): a linter's copy keeps links that stay inside, however many there are on the way, and no others.

@@ -25,6 +25,7 @@ pub mod merge;
 pub mod plan;
 pub mod policy;
 pub mod procedure;
+pub mod program_path;
 pub mod prompt;
 pub mod publish;
 pub mod pull;

@@ -15,6 +15,7 @@ pub mod hold;
 pub mod order;
 pub mod people;
 pub mod policy;
+pub mod reviewed_place;
 pub mod words;
 
 #[cfg(test)]

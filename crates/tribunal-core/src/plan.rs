@@ -8,5 +8,6 @@ pub mod links;
 pub mod lock_file;
 pub mod mode;
 pub mod panel;
+pub mod pointer;
 pub mod spec;
 pub mod untracked;

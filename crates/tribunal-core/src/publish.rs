@@ -3,6 +3,7 @@
 pub mod anchor;
 pub mod attempt;
 pub mod claim;
+pub mod code_span;
 pub mod difference;
 pub mod doubles;
 pub mod drafts;
@@ -10,6 +11,7 @@ pub mod inline;
 pub mod markdown;
 pub mod marker;
 pub mod memory;
+pub mod needs_person;
 pub mod outgoing;
 pub mod rdjson;
 pub mod reconcile;

@@ -4,5 +4,6 @@ pub mod comparison;
 pub mod document;
 pub mod history;
 pub mod publication;
+pub mod reason;
 pub mod receipt;
 pub mod record;

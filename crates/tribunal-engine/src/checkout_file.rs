@@ -2,6 +2,7 @@
 //! that a branch itself brings is not a linter's or a maintainer's word but its author's: an empty SARIF file would make a seat
 //! green. So a file that git tracks, or that is reached through a link in the checkout, is refused.
 
+use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 use tribunal_core::ids::{RepoPath, Sha};
 use tribunal_forge::git::work_file::read_regular_file;
@@ -31,9 +32,10 @@ pub fn checkout(reviewed: Option<&Repository>) -> Option<Repository> {
     }
 }
 
-/// Refuses a file that the change could have brought. One that lies elsewhere than in a checkout is nobody's but the person's.
+/// Refuses a file that the change could have brought. Outside of a checkout that is one which the reviewed head has, too: its files can
+/// have been unpacked there.
 pub fn check(path: &Path, here: Option<&Repository>, reviewed: Option<(&Repository, &Sha)>) -> Result<(), String> {
-    let Some(top) = here.and_then(|repository| repository.work_tree.as_deref()) else { return Ok(()) };
+    let Some(top) = here.and_then(|repository| repository.work_tree.as_deref()) else { return check_unpacked(path, reviewed) };
     let named = path.strip_prefix(top).ok();
     if let Some(link) = named.and_then(|named| first_link(top, named)) {
         return Err(format!("{}: {} is a link, which a change can bring; name the file itself", path.display(), link.display()));
@@ -49,6 +51,23 @@ pub fn check(path: &Path, here: Option<&Repository>, reviewed: Option<(&Reposito
         if let Some(tracked) = tracked_as(&name, here, reviewed)? {
             return Err(format!(
                 "{}: git tracks {tracked}, so the change itself could have written what it says; it must be a file that git ignores",
+                path.display()
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Nobody knows where the top of what was unpacked is, so every end of the path is looked for in the reviewed head.
+fn check_unpacked(path: &Path, reviewed: Option<(&Repository, &Sha)>) -> Result<(), String> {
+    let tracked: BTreeSet<String> = paths_at(reviewed)?.iter().map(|path| path.as_str().to_lowercase()).collect();
+    for whole in std::path::absolute(path).ok().into_iter().chain(path.canonicalize().ok()) {
+        let parts: Vec<String> = whole.components().map(|part| part.as_os_str().to_string_lossy().to_lowercase()).collect();
+        let mut ends = (0..parts.len()).map(|first| parts[first..].join("/"));
+        if let Some(name) = ends.find(|end| tracked.contains(end)) {
+            return Err(format!(
+                "{}: the reviewed head has {name}, so the change itself could have written what it says; it must be a file that the \
+                 change does not have",
                 path.display()
             ));
         }
@@ -84,12 +103,18 @@ fn tracked_as(name: &str, here: Option<&Repository>, reviewed: Option<(&Reposito
             listed.extend(here.all_paths(&head).map_err(|error| error.to_string())?);
         }
     }
-    if let Some((repository, head)) = reviewed
-        && repository.commit(head.as_str()).is_ok()
-    {
-        listed.extend(repository.all_paths(head).map_err(|error| error.to_string())?);
-    }
+    listed.extend(paths_at(reviewed)?);
     Ok(listed.into_iter().find(|path| starts_in(name, path.as_str())).map(|path| path.0))
+}
+
+/// The files of the head under review, if it is a commit.
+fn paths_at(reviewed: Option<(&Repository, &Sha)>) -> Result<Vec<RepoPath>, String> {
+    match reviewed {
+        Some((repository, head)) if repository.commit(head.as_str()).is_ok() => {
+            repository.all_paths(head).map_err(|error| error.to_string())
+        }
+        _ => Ok(Vec::new()),
+    }
 }
 
 /// Is it this path, or below it? Without regard to case, as some file systems are. What is above a file in git is a link or a submodule.
@@ -104,6 +129,35 @@ mod tests {
 
     use super::*;
     use std::fs;
+    use std::process::Command;
+
+    /// Reviewed from elsewhere, as a job does that unpacked the change's files without a `.git`.
+    #[test]
+    fn a_file_of_the_reviewed_head_is_refused_outside_of_a_checkout() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path().canonicalize().unwrap();
+        let (clone, unpacked) = (top.join("clone"), top.join("job/unpacked/out"));
+        fs::create_dir_all(clone.join("out")).unwrap();
+        fs::create_dir_all(&unpacked).unwrap();
+        fs::write(clone.join("out/lint.sarif"), "{}").unwrap();
+        let own = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com"];
+        for args in [&["init", "--quiet"][..], &["add", "--all"], &["commit", "--quiet", "--message", "Bring"]] {
+            assert!(Command::new("git").current_dir(&clone).args(own).args(args).status().unwrap().success(), "{args:?}");
+        }
+        let repository = Repository::discover(&clone).unwrap();
+        let head = repository.head().unwrap();
+        let reviewed = Some((&repository, &head));
+        for name in ["lint.sarif", "own.sarif"] {
+            fs::write(unpacked.join(name), "{}").unwrap();
+            fs::write(top.join(name), "{}").unwrap();
+        }
+        let refused = check(&unpacked.join("lint.sarif"), None, reviewed).unwrap_err();
+        assert!(refused.contains("the reviewed head has out/lint.sarif"), "{refused}");
+        for own in [unpacked.join("own.sarif"), top.join("own.sarif"), top.join("lint.sarif")] {
+            assert_eq!(check(&own, None, reviewed), Ok(()), "{}", own.display());
+        }
+        assert_eq!(check(&unpacked.join("lint.sarif"), None, None), Ok(()));
+    }
 
     /// Issue 16: a checkout that is refused does not make its files a person's own.
     #[test]

@@ -216,6 +216,7 @@ impl Effects {
         let objects = index_lines(bytes);
         for file in &mut change.files {
             file.new_text = self.whole_text(file, objects.get(file.path.as_str())).map(Arc::from);
+            file.reread_if_repurposed();
         }
         let files = summarise(&change);
         Ok(ReadChange { change, files })
@@ -255,6 +256,7 @@ impl Effects {
                 complete: matches!(document.outcome, Outcome::Clean | Outcome::Findings),
                 proved,
                 same_content,
+                other_target: document.receipt.base_branch.as_ref() != state.request.base_branch(),
             },
             gaps: document.spec_gaps.clone(),
             open: document.findings.iter().map(|finding| OpenFinding::compared(finding.clone(), change)).collect(),

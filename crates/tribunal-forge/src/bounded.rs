@@ -65,6 +65,10 @@ impl<F: Forge> Read for Bounded<F> {
         within(&self.limits, self.forge.permission(account)).await
     }
 
+    async fn base_changed_at(&self, number: u64) -> Answered<Option<String>> {
+        within(&self.limits, self.forge.base_changed_at(number)).await
+    }
+
     async fn has_contributed(&self, account: &Account) -> Answered<bool> {
         within(&self.limits, self.forge.has_contributed(account)).await
     }

@@ -15,10 +15,12 @@ mod export;
 pub mod fetch;
 mod git_folder;
 mod known_paths;
+mod listed;
 pub mod look;
 pub mod merge;
 mod object_cache;
 mod own_folder;
+mod program;
 mod records;
 pub mod refs;
 pub mod search;
@@ -41,7 +43,7 @@ use tribunal_core::ids::{RepoPath, Sha};
 
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
-    #[error("git is not installed, or not on the PATH")]
+    #[error("git is not installed, or not on the PATH, whose relative entries and those inside the checkout do not count")]
     NoGit,
     #[error("{0} is not inside a git repository")]
     NotARepository(PathBuf),
@@ -82,6 +84,8 @@ pub enum GitError {
     Partial { command: String, message: String },
     #[error("git {command} failed: {message}")]
     Failed { command: String, message: String },
+    #[error("there are more than {limit} files in it, and git does not compare that many here; split the change")]
+    TooManyFiles { limit: u64 },
     #[error("the change could not be fetched: {0}")]
     Fetch(String),
     #[error("git gave an answer that does not add up: {0}")]

@@ -13,6 +13,7 @@ mod probe;
 mod react;
 mod read;
 mod review;
+mod teams;
 mod threads;
 mod wire;
 
@@ -62,6 +63,7 @@ pub struct Gitea {
     shelf: Shelf,
     abilities: OnceCell<probe::Abilities>,
     identity: OnceCell<Account>,
+    made_here: OnceCell<wire::MadeHere>,
 }
 
 impl Gitea {
@@ -79,7 +81,16 @@ impl Gitea {
             limits: Limits::default(),
         })?;
         let shelf = Shelf::new(cache_folder);
-        Ok(Gitea { http, project, flavour, token, shelf, abilities: OnceCell::new(), identity: OnceCell::new() })
+        Ok(Gitea {
+            http,
+            project,
+            flavour,
+            token,
+            shelf,
+            abilities: OnceCell::new(),
+            identity: OnceCell::new(),
+            made_here: OnceCell::new(),
+        })
     }
 
     /// Requests sent so far: reads, writes.

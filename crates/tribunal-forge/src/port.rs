@@ -38,6 +38,8 @@ pub trait Read: Send + Sync {
         let _ = pull;
         Ok(Vec::new())
     }
+    /// When a pull request was last aimed at another branch; nothing if it never was. The local forge cannot do that.
+    async fn base_changed_at(&self, number: u64) -> Answered<Option<String>>;
     /// Has this account had something merged here before?
     async fn has_contributed(&self, account: &Account) -> Answered<bool>;
     /// Where git finds the change.

@@ -115,6 +115,9 @@ impl From<GitError> for Situation {
             GitError::Diff(error) => error.into(),
             GitError::Fetch(_) => Situation::new("fetch-failed", exit::NOT_YET, text)
                 .help("is the forge up, and may this token read the repository? `tribunal doctor` checks both"),
+            GitError::TooManyFiles { .. } => {
+                Situation::new("git-failed", exit::INCOMPLETE, text).help("nothing was reviewed; split the change")
+            }
             GitError::Failed { .. } | GitError::Hollow(_) | GitError::Io { .. } => {
                 Situation::new("git-failed", exit::INCOMPLETE, text)
                     .help("nothing was reviewed; `tribunal doctor` checks the set-up")

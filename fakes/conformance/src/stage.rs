@@ -113,6 +113,12 @@ pub trait Stage: Send + Sync {
         false
     }
 
+    /// Aims a pull request at another branch, as its author does. `false`: here nobody can.
+    async fn retarget(&self, number: u64, base: &str) -> bool {
+        let _ = (number, base);
+        false
+    }
+
     /// Many comments of the author, by whatever way is quick.
     async fn seed_comments(&self, number: u64, count: usize) {
         let author = self.forge_as(Who::Author);

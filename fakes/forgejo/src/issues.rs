@@ -2,7 +2,7 @@
 
 use crate::call::{Call, forbidden, not_found, refuse};
 use crate::shape;
-use crate::state::{Issue, Label, State};
+use crate::state::{Issue, Label, State, Team};
 use fake_forge_base::{Level, Reply};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -10,12 +10,17 @@ use std::collections::BTreeSet;
 type Key = (u64, u64);
 
 /// An answer for admins of the repository and for oneself.
-pub fn permission(call: &Call<'_>, login: &str) -> Reply {
+pub fn permission(state: &State, call: &Call<'_>, login: &str) -> Reply {
     let Some(user) = call.base.people.by_login(login) else { return not_found() };
     if !call.is(user) && call.level() < Level::Admin {
         return forbidden("Only admins can query all permissions, repo admins can query all repo permissions");
     }
     let word = match call.base.level(&call.path, Some(user)) {
+        Level::None | Level::Read | Level::Triage
+            if state.rules.teams.iter().any(|team| team.writes() && team.members.contains(login)) =>
+        {
+            "write"
+        }
         Level::None => "none",
         // There is no step between reading and writing.
         Level::Read | Level::Triage => "read",
@@ -23,6 +28,42 @@ pub fn permission(call: &Call<'_>, login: &str) -> Reply {
         Level::Admin => "admin",
     };
     Reply::json(200, &json!({ "permission": word, "role_name": word, "user": shape::user(&call.base.url, user) }))
+}
+
+/// Has somebody been given something in the repository, other than by a team?
+pub fn collaborator(call: &Call<'_>, login: &str) -> Reply {
+    match call.base.people.members(&call.path).iter().any(|(user, _)| user.login == login) {
+        true => Reply::new(204, "application/json", ""),
+        false => not_found(),
+    }
+}
+
+pub fn teams(state: &State) -> Reply {
+    match state.rules.teams.is_empty() {
+        true => refuse(405, "repo is not owned by an organization"),
+        false => Reply::json(200, &Value::Array(state.rules.teams.iter().map(team_shape).collect())),
+    }
+}
+
+fn team_shape(team: &Team) -> Value {
+    let permission = if team.writes() { "write" } else { "read" };
+    json!({ "id": team.id, "name": team.name, "permission": permission, "units_map": team.units })
+}
+
+/// A team, or one of its members.
+pub fn team(state: &State, call: &Call<'_>, id: &str, member: Option<&str>) -> Reply {
+    let Some(team) = state.rules.teams.iter().find(|team| team.id.to_string() == id) else { return not_found() };
+    let is_inside = call.caller.as_ref().is_some_and(|caller| team.members.contains(&caller.login));
+    if team.is_hidden && !is_inside {
+        return not_found();
+    }
+    match member {
+        None => Reply::json(200, &team_shape(team)),
+        Some(login) => match call.base.people.by_login(login).filter(|_| team.members.contains(login)) {
+            Some(user) => Reply::json(200, &shape::user(&call.base.url, user)),
+            None => not_found(),
+        },
+    }
 }
 
 /// Who may write, by a list that everybody may see.

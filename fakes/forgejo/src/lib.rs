@@ -19,4 +19,4 @@ mod statuses;
 pub use contract::Contract;
 pub use paths::{PATHS, SINCE_17};
 pub use site::Forgejo;
-pub use state::{Quirk, Rules};
+pub use state::{Quirk, Rules, Team};

@@ -1,12 +1,15 @@
 //! Every route that is served here. A contract test holds the list against the real one.
 
-pub const PATHS: [(&str, &[&str]); 29] = [
+pub const PATHS: [(&str, &[&str]); 32] = [
     ("/version", &["get"]),
     ("/user", &["get"]),
     ("/users/{username}", &["get"]),
     ("/repos/{owner}/{repo}", &["get"]),
     ("/repos/{owner}/{repo}/assignees", &["get"]),
     ("/repos/{owner}/{repo}/teams", &["get"]),
+    ("/teams/{id}", &["get"]),
+    ("/teams/{id}/members/{username}", &["get"]),
+    ("/repos/{owner}/{repo}/collaborators/{collaborator}", &["get"]),
     ("/repos/{owner}/{repo}/branches/{branch}", &["get"]),
     ("/repos/{owner}/{repo}/collaborators/{collaborator}/permission", &["get"]),
     ("/repos/{owner}/{repo}/issues/{index}/timeline", &["get"]),

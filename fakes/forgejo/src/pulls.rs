@@ -93,6 +93,7 @@ pub fn create(state: &mut State, call: &mut Call<'_>) -> Reply {
         source_project,
         head_branch,
         base_branch: base,
+        base_changes: Vec::new(),
         head: String::new(),
         merged: None,
         reviewers: Vec::new(),
@@ -133,6 +134,16 @@ pub fn update(state: &mut State, call: &mut Call<'_>, key: Key) -> Reply {
         Some("closed") => issue.open = false,
         Some("open") => issue.open = true,
         Some(_) | None => {}
+    }
+    if let Some(base) = call.text("base") {
+        if call.repository().rev(&format!("refs/heads/{base}")).is_none() {
+            return not_found();
+        }
+        let change = (call.base.clock.tick(), call.user());
+        if let Some(pull) = issue.pull.as_mut().filter(|pull| pull.base_branch != base) {
+            pull.base_branch = base;
+            pull.base_changes.push(change);
+        }
     }
     if let Some(title) = call.text("title") {
         issue.title = title;

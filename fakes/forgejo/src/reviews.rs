@@ -56,7 +56,9 @@ pub fn events(call: &Call<'_>, issue: &Issue) -> Reply {
     let reviews = issue.pull.as_ref().map_or(&[][..], |pull| &pull.reviews);
     let submitted = reviews.iter().filter(|review| review.kind != ReviewKind::Pending);
     let event = |review: &Review| json!({ "id": review.id, "type": "review", "user": shape::user(&call.base.url, &review.author), "review_id": review.id });
-    let page = call.paged(submitted.map(event).collect());
+    let change = |(at, by): &(String, User)| json!({ "type": "change_target_branch", "created_at": at, "user": shape::user(&call.base.url, by) });
+    let changes = issue.pull.iter().flat_map(|pull| &pull.base_changes).map(change);
+    let page = call.paged(submitted.map(event).chain(changes).collect());
     let shown: Vec<Value> = serde_json::from_slice(&page.body).unwrap_or_default();
     let count = shown.len().to_string();
     Reply::json(200, &Value::Array(shown)).header("x-total-count", &count)

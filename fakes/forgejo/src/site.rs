@@ -64,6 +64,8 @@ impl Site for Forgejo {
                 Some(user) => Reply::json(200, &shape::user(&call.base.url, user)),
                 None => not_found(),
             }),
+            ["teams", id] => Some(issues::team(&self.state, &call, id, None)),
+            ["teams", id, "members", login] => Some(issues::team(&self.state, &call, id, Some(login))),
             ["repos", owner, name, rest @ ..] => {
                 let path = format!("{owner}/{name}");
                 let Some(project) = call.base.project(&path) else { return Some(elsewhere(&call, &path)) };
@@ -90,8 +92,9 @@ fn in_repository(state: &mut State, call: &mut Call<'_>, rest: &[&str]) -> Optio
     Some(match (method.as_str(), rest) {
         ("GET", []) => Reply::json(200, &shape::repository(call, &call.path.clone())),
         ("GET", ["branches", name]) => pulls::branch(call, name),
-        ("GET", ["collaborators", login, "permission"]) => issues::permission(call, login),
-        ("GET", ["teams"]) => refuse(405, "repo is not owned by an organization"),
+        ("GET", ["collaborators", login, "permission"]) => issues::permission(state, call, login),
+        ("GET", ["collaborators", login]) => issues::collaborator(call, login),
+        ("GET", ["teams"]) => issues::teams(state),
         ("GET", ["assignees"]) => issues::assignees(call),
         ("GET", ["commits", name, "status"]) => statuses::combined(state, call, name),
         ("POST", ["statuses", sha]) => statuses::set(state, call, sha),

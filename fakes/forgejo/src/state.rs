@@ -30,11 +30,31 @@ pub struct Rules {
     pub version: String,
     /// `/swagger.v1.json` can be switched off.
     pub has_swagger: bool,
+    /// With one, every repository is an organisation's.
+    pub teams: Vec<Team>,
+}
+
+/// What a team may do, by parts of a repository. The server makes one word of it all for each member.
+#[derive(Debug, Clone)]
+pub struct Team {
+    pub id: u64,
+    pub name: String,
+    /// `repo.code` and the like.
+    pub units: BTreeMap<String, String>,
+    pub members: BTreeSet<String>,
+    /// From whoever is not in it.
+    pub is_hidden: bool,
+}
+
+impl Team {
+    pub fn writes(&self) -> bool {
+        self.units.values().any(|access| access == "write")
+    }
 }
 
 impl Default for Rules {
     fn default() -> Self {
-        Rules { version: "16.0.2+gitea-1.22.0".into(), has_swagger: true }
+        Rules { version: "16.0.2+gitea-1.22.0".into(), has_swagger: true, teams: Vec::new() }
     }
 }
 
@@ -60,6 +80,8 @@ pub struct Pull {
     pub source_project: u64,
     pub head_branch: String,
     pub base_branch: String,
+    /// When it was aimed at another branch, and by whom.
+    pub base_changes: Vec<(String, User)>,
     pub head: String,
     pub merged: Option<String>,
     pub reviewers: Vec<User>,

@@ -115,6 +115,12 @@ impl Stage for GiteaStage {
         self.peer.api(MAINTAINER, Method::DELETE, &format!("/repos/{}/collaborators/{login}", self.path), None).await;
     }
 
+    async fn retarget(&self, number: u64, base: &str) -> bool {
+        let path = format!("/repos/{}/pulls/{number}", self.path);
+        self.peer.api(AUTHOR, Method::PATCH, &path, Some(json!({ "base": base }))).await;
+        true
+    }
+
     async fn open_pull_by_agit(&self, login: &str, files: &[(&str, Option<&str>)]) -> Option<u64> {
         let token = self.newcomers.lock().expect("the newcomers").get(login).cloned()?;
         let remote = format!("{}/{}.git", self.peer.origin(), self.path);

@@ -3,7 +3,7 @@
 
 use crate::Base;
 use crate::gate::Caller;
-use crate::model::{Anchor, Draft, Key, Note, Thread};
+use crate::model::{Anchor, Comment, Draft, Key, Note, Thread};
 use crate::site::{Quirk, Site};
 use fake_forge_base::{Kind, Level, Reply, Request};
 use serde_json::{Value, json};
@@ -44,7 +44,9 @@ fn with_error(reply: Reply) -> Reply {
 
 fn decide(site: &mut Site, base: &mut Base, document: &str, variables: &Value, caller: &Caller) -> Reply {
     let asks = |field: &str| document.contains(field);
-    if asks("unresolveReviewThread") {
+    if asks("query CommentEdits") {
+        comment_edits(site, base, variables, caller)
+    } else if asks("unresolveReviewThread") {
         set_resolved(site, base, variables, caller, "unresolveReviewThread", false)
     } else if asks("resolveReviewThread") {
         set_resolved(site, base, variables, caller, "resolveReviewThread", true)
@@ -54,6 +56,8 @@ fn decide(site: &mut Site, base: &mut Base, document: &str, variables: &Value, c
         protection(base, variables, caller)
     } else if asks("statusCheckRollup") {
         checks(site, base, variables, caller)
+    } else if asks("timelineItems") {
+        base_changes(site, base, variables, caller)
     } else if asks("reviewThreads") {
         threads(site, base, variables, caller)
     } else if asks("node(id:") {
@@ -104,6 +108,27 @@ fn threads(site: &Site, base: &Base, variables: &Value, caller: &Caller) -> Repl
         .map(|thread| show(site, base, thread, &path, caller))
         .collect();
     said(json!({ "repository": { "pullRequest": { "reviewThreads": connection(site, shown, &variables["after"], 50) } } }))
+}
+
+/// When comments under an issue or a pull request were edited.
+fn comment_edits(site: &Site, base: &Base, variables: &Value, caller: &Caller) -> Reply {
+    let Some((project, _)) = seen(base, variables, caller) else { return no_repository() };
+    let key: Key = (project, variables["number"].as_u64().unwrap_or_default());
+    let of_key = site.world.comments.iter().filter(|comment| comment.on == key);
+    let show = |comment: &Comment| json!({ "fullDatabaseId": comment.id.to_string(), "lastEditedAt": comment.edited_at });
+    let page = connection(site, of_key.map(show).collect(), &variables["after"], 100);
+    said(json!({ "repository": { "issueOrPullRequest": { "comments": page } } }))
+}
+
+/// When it was last aimed at another branch.
+fn base_changes(site: &Site, base: &Base, variables: &Value, caller: &Caller) -> Reply {
+    let Some((project, _)) = seen(base, variables, caller) else { return no_repository() };
+    let key: Key = (project, variables["number"].as_u64().unwrap_or_default());
+    let Some(pull) = site.world.pulls.get(&key) else {
+        return wrong("NOT_FOUND", "Could not resolve to a PullRequest with the number given.", "repository");
+    };
+    let nodes: Vec<Value> = pull.base_changed_at.iter().map(|at| json!({ "createdAt": at })).collect();
+    said(json!({ "repository": { "pullRequest": { "timelineItems": { "nodes": nodes } } } }))
 }
 
 /// Only who can write, or the author of the pull request; an App's token without the right to contents cannot (quirk 9).

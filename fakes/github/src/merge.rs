@@ -54,6 +54,14 @@ pub fn edit(site: &mut Site, base: &mut Base, visit: &Visit<'_>, key: Key) -> An
     if visit.caller.id() != Some(author) {
         visit.may(base, Level::Triage, "pull_requests=write")?;
     }
+    if let Some(into) = visit.body["base"].as_str() {
+        let Some(tip) = base.repository(&visit.project).rev(into) else {
+            return Err(invalid("PullRequest", "base", "Proposed base branch was not found"));
+        };
+        let changed_at = base.clock.tick();
+        let pull = site.world.pulls.get_mut(&key).expect("known before");
+        (pull.base_branch, pull.base_sha, pull.base_changed_at) = (into.to_owned(), tip, Some(changed_at));
+    }
     crate::issues::change(site, base, visit, key);
     Ok(Reply::json(200, &view::pull(site, base, key, false)))
 }

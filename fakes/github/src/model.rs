@@ -14,6 +14,8 @@ pub struct Pull {
     pub head_branch: String,
     pub head_sha: String,
     pub base_branch: String,
+    /// When it was last aimed at another branch.
+    pub base_changed_at: Option<String>,
     /// Frozen when it is closed.
     pub base_sha: String,
     pub draft: bool,
@@ -43,6 +45,7 @@ pub struct Comment {
     pub body: String,
     pub created_at: String,
     pub updated_at: String,
+    pub edited_at: Option<String>,
 }
 
 #[derive(Debug, Clone)]

@@ -16,6 +16,8 @@ pub enum Quirk {
     DiffTooSlow,
     /// 3: 504 for a huge pull request.
     DiffTimeout,
+    /// A comment is edited in the second in which it was written: its two times stay alike.
+    SameSecond,
     /// 4: a file of the list without its patch.
     Patchless,
     /// 7: 403 without a header that would say so.
@@ -130,6 +132,7 @@ impl Site {
             head_branch: head.1.to_owned(),
             head_sha,
             base_branch: into.to_owned(),
+            base_changed_at: None,
             base_sha,
             draft: false,
             merged_at: None,

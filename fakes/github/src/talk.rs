@@ -3,7 +3,7 @@
 use crate::Base;
 use crate::model::{Comment, Key, Liked, Liking};
 use crate::route::{Visit, list as paged, refuse, unprocessable};
-use crate::site::Site;
+use crate::site::{Quirk, Site};
 use crate::view;
 use fake_forge_base::{Level, Reply};
 
@@ -33,7 +33,8 @@ pub fn create(site: &mut Site, base: &mut Base, visit: &Visit<'_>, key: Key) -> 
     visit.may(base, Level::Read, "issues=write|pull_requests=write")?;
     let body = text(visit)?;
     let (id, now) = (base.ids.fresh(), base.clock.tick());
-    let comment = Comment { id, on: key, author: visit.user(), body, created_at: now.clone(), updated_at: now.clone() };
+    let comment =
+        Comment { id, on: key, author: visit.user(), body, created_at: now.clone(), updated_at: now.clone(), edited_at: None };
     site.world.issues.get_mut(&key).expect("the issue").updated_at = now;
     let shown = view::comment(base, &comment);
     site.world.comments.push(comment);
@@ -51,8 +52,14 @@ fn own(site: &Site, base: &Base, visit: &Visit<'_>, id: u64) -> Result<usize, Re
 
 pub fn edit(site: &mut Site, base: &mut Base, visit: &Visit<'_>, id: u64) -> Answered {
     let index = own(site, base, visit, id)?;
+    let (text, now) = (text(visit)?, base.clock.tick());
     let comment = &mut site.world.comments[index];
-    (comment.body, comment.updated_at) = (text(visit)?, base.clock.tick());
+    comment.body = text;
+    // GitHub tells times in whole seconds.
+    if !base.faults.fires(Quirk::SameSecond) {
+        comment.updated_at = now.clone();
+    }
+    comment.edited_at = Some(now);
     Ok(Reply::json(200, &view::comment(base, comment)))
 }
 

@@ -153,6 +153,24 @@ pub fn update(state: &mut State, call: &mut Call<'_>, key: Key) -> Reply {
     if let Some(title) = call.text("title") {
         request.title = title;
     }
+    if let Some(target) = call.text("target_branch").filter(|target| *target != request.target_branch) {
+        if call.repository().rev(&format!("refs/heads/{target}")).is_none() {
+            return not_found("Branch");
+        }
+        let body = format!("changed target branch from `{}` to `{target}`", request.target_branch);
+        let note = crate::notes::new_note(call, NoteKind::System, body, None);
+        request.discussions.push(Discussion { id: discussion_id(note.id), notes: vec![note] });
+        request.target_branch = target;
+        // The same head is another diff now.
+        let repository = call.repository();
+        if let (Some(last), Some(start)) =
+            (request.versions.last().cloned(), repository.rev(&format!("refs/heads/{}", request.target_branch)))
+        {
+            let base = repository.merge_base(&start, &last.head).unwrap_or_else(|| start.clone());
+            let (id, created_at) = (call.base.ids.fresh(), call.base.clock.tick());
+            request.versions.push(Version { id, base, start, created_at, ..last });
+        }
+    }
     relabel(call, &mut request.labels);
     if let Some(Value::Array(ids)) = call.value("reviewer_ids") {
         let known = ids.iter().filter_map(Value::as_u64).filter(|id| call.base.people.by_id(*id).is_some());

@@ -77,6 +77,7 @@ fn usage(result: &Value) -> Usage {
             cache_read: number(model, "cacheReadInputTokens"),
             cache_write: number(model, "cacheCreationInputTokens"),
             output: number(model, "outputTokens"),
+            uncounted: 0,
         })
         .sum();
     if sum.is_nothing() { result.get("usage").map(of_message).unwrap_or_default() } else { sum }
@@ -88,6 +89,7 @@ fn of_message(usage: &Value) -> Usage {
         cache_read: number(usage, "cache_read_input_tokens"),
         cache_write: number(usage, "cache_creation_input_tokens"),
         output: number(usage, "output_tokens"),
+        uncounted: 0,
     }
 }
 

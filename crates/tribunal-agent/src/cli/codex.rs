@@ -85,5 +85,6 @@ fn usage(usage: &Value) -> Usage {
         cache_read,
         cache_write,
         output: number(usage, "output_tokens"),
+        uncounted: 0,
     }
 }

@@ -63,5 +63,6 @@ fn usage(usage: &Value) -> Usage {
         cache_read,
         cache_write,
         output: number(usage, "outputTokens"),
+        uncounted: 0,
     }
 }

@@ -1,6 +1,7 @@
 //! Which CLIs are here, where their files are, and whether their version is one that the profile was written against.
 
 use crate::process::{Clocks, Invocation, run};
+use crate::programs;
 use crate::sandbox::reads::Homes;
 use crate::sandbox::{Limits, Network, Reads};
 use std::path::{Path, PathBuf};
@@ -54,7 +55,7 @@ pub fn all() -> Vec<Found> {
 
 pub fn find(cli: Cli, program: &str) -> Option<Found> {
     let located = locate(program)?;
-    let path = on_path(program)?;
+    let path = programs::find(program)?;
     let version = version(&located);
     let is_known = version.as_deref().is_some_and(|version| version.starts_with(known(cli)));
     Some(Found { cli, path, version, is_known })
@@ -86,35 +87,15 @@ fn number_in(text: &str) -> Option<String> {
     Some(word.trim_end_matches(['.', ',', ')']).to_owned())
 }
 
-pub(crate) fn on_path(program: &str) -> Option<PathBuf> {
-    if Path::new(program).is_absolute() {
-        return is_program(Path::new(program)).then(|| PathBuf::from(program));
-    }
-    let path = std::env::var_os("PATH")?;
-    let names = if cfg!(windows) { vec![format!("{program}.exe"), format!("{program}.cmd")] } else { vec![program.to_owned()] };
-    std::env::split_paths(&path)
-        .filter(|folder| folder.is_absolute())
-        .flat_map(|folder| names.iter().map(move |name| folder.join(name)).collect::<Vec<_>>())
-        .find(|path| is_program(path))
-}
-
-fn is_program(path: &Path) -> bool {
-    #[cfg(unix)]
-    let runs = |about: &std::fs::Metadata| std::os::unix::fs::PermissionsExt::mode(&about.permissions()) & 0o111 != 0;
-    #[cfg(not(unix))]
-    let runs = |_: &std::fs::Metadata| true;
-    path.metadata().is_ok_and(|about| about.is_file() && runs(&about))
-}
-
 /// Finds a program, its interpreter and their files.
 pub fn locate(program: &str) -> Option<Program> {
-    let path = on_path(program)?;
+    let path = programs::find(program)?;
     let real = path.canonicalize().ok()?;
     let mut command = vec![real.display().to_string()];
     let mut needs = vec![surroundings(&real)];
     let mut folders = vec![real.parent()?.to_owned()];
     if let Some(interpreter) = interpreter(&real) {
-        let interpreter = on_path(&interpreter)?;
+        let interpreter = programs::find(&interpreter)?;
         folders.insert(0, interpreter.parent()?.to_owned());
         let interpreter = interpreter.canonicalize().ok()?;
         command.insert(0, interpreter.display().to_string());

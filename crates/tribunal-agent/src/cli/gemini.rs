@@ -97,5 +97,6 @@ fn of_model(model: &Value) -> Usage {
         cache_write: 0,
         // What is neither input nor answer was thought.
         output: total.saturating_sub(input).max(number(model, "output_tokens")),
+        uncounted: 0,
     }
 }

@@ -11,13 +11,13 @@ use std::path::{Path, PathBuf};
 ///   .config/ …     whatever the CLI makes
 /// ```
 pub struct Home {
-    folder: tempfile::TempDir,
+    folder: PathBuf,
 }
 
 /// A child may have made folders that nobody may enter.
 impl Drop for Home {
     fn drop(&mut self) {
-        let _ = crate::tree::delete(self.folder.path());
+        let _ = crate::tree::delete(&self.folder);
     }
 }
 
@@ -29,15 +29,15 @@ impl Home {
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
         // The sandbox compares real paths.
-        let folder = builder.tempdir_in(root.canonicalize()?)?;
+        let home = Self { folder: builder.tempdir_in(root.canonicalize()?)?.keep() };
         for name in ["work", "tmp", ".config", ".cache", ".local/share", ".local/state"] {
-            std::fs::create_dir_all(folder.path().join(name))?;
+            std::fs::create_dir_all(home.path().join(name))?;
         }
-        Ok(Self { folder })
+        Ok(home)
     }
 
     pub fn path(&self) -> &Path {
-        self.folder.path()
+        &self.folder
     }
 
     pub fn work(&self) -> PathBuf {

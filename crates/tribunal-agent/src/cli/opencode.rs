@@ -84,6 +84,7 @@ fn usage(tokens: &Value) -> Usage {
         cache_read: number(cache, "read"),
         cache_write: number(cache, "write"),
         output: number(tokens, "output") + number(tokens, "reasoning"),
+        uncounted: 0,
     }
 }
 

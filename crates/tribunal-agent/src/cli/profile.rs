@@ -71,7 +71,7 @@ impl<'a> Ending<'a> {
 
     /// A file that the CLI was told to write. What is not regular or too large was not written by it.
     pub fn file(&self, name: &str) -> Option<String> {
-        String::from_utf8(crate::process::written_file(&self.home.file(name)).ok()?).ok()
+        String::from_utf8(crate::process::written_file(self.home.path(), name).ok()?).ok()
     }
 }
 

@@ -27,7 +27,7 @@ fn question() -> Question {
 fn answers_and_tokens_are_read_from_real_outputs() {
     let (_root, home) = home();
     home.write(&[("usage.json".into(), include_str!("fixtures/copilot-usage.json").into())]).unwrap();
-    let two_turns = |input, cache_read, cache_write, output| Usage { input, cache_read, cache_write, output };
+    let two_turns = |input, cache_read, cache_write, output| Usage { input, cache_read, cache_write, output, uncounted: 0 };
     let cases = [
         (Cli::Claude, include_str!("fixtures/claude.jsonl"), two_turns(202, 22, 14, 46), Some(Money::micros(452))),
         (Cli::Codex, include_str!("fixtures/codex.jsonl"), two_turns(200, 40, 0, 60), None),

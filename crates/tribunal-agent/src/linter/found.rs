@@ -2,8 +2,8 @@
 
 use super::{Changed, Given, ProfiledLinter};
 use crate::AgentFailure;
-use crate::cli::found::on_path;
 use crate::process::{Clocks, Invocation, run};
+use crate::programs;
 use crate::sandbox::{Limits, Network, Reads};
 use regex::Regex;
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ pub struct InstalledLinter {
 /// All that have a profile. Each is asked for its version, at most twenty seconds, all at once.
 pub fn installed() -> Vec<InstalledLinter> {
     let here: Vec<_> =
-        built_in::all().iter().filter_map(|(name, profile)| Some((*name, profile, on_path(&profile.program)?))).collect();
+        built_in::all().iter().filter_map(|(name, profile)| Some((*name, profile, programs::find(&profile.program)?))).collect();
     std::thread::scope(|scope| {
         let asked: Vec<_> = here
             .into_iter()

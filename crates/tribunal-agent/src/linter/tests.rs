@@ -1,6 +1,7 @@
 use super::*;
 use std::collections::BTreeMap;
 use tribunal_core::linter::profile::Profile;
+use tribunal_core::policy::linter::LinterConfigFrom;
 
 /// A profile whose program is the shell, so that what a linter is given can be looked at.
 fn profile(script: &str, more: &str) -> Profile {
@@ -19,7 +20,8 @@ struct Hostile;
 impl Sources for Hostile {
     fn export(&self, into: &Path) -> Result<(), String> {
         let files = ["a.py", "b.py", "lint.toml", "lint.js", "plugins/deep/x.py", "sub/lint.toml"];
-        files.into_iter().try_for_each(|path| put(into, &path.into(), b"of the change")).map_err(|error| error.to_string())
+        let files = files.into_iter().map(|path| (RepoPath::from(path), "of the change".to_owned())).collect();
+        Given { files }.export(into)
     }
 
     fn of_base(&self, wanted: &dyn Fn(&RepoPath) -> bool) -> Result<Vec<(RepoPath, Vec<u8>)>, String> {
@@ -167,4 +169,114 @@ fn a_linter_s_output_is_a_file_of_its_own() {
         let failure = to_file(&format!("ln -s {target} \"$0\"")).unwrap_err().to_string();
         assert!(failure.contains("not a regular file"), "{target}: {failure}");
     }
+}
+
+/// Issue 16: after its first look a linter may have left links where its files and its home were. Nothing of ours goes through them: the
+/// second look has a copy and a home of its own.
+#[cfg(unix)]
+#[test]
+fn a_second_look_follows_no_link_that_the_first_one_left() {
+    let outside = tempfile::tempdir().unwrap();
+    let mine = outside.path().join("mine");
+    for tree in ["", "tree = 'whole'"] {
+        for path in ["a.py", "sub/a.py"] {
+            std::fs::write(&mine, "of the person").unwrap();
+            std::fs::create_dir_all(outside.path().join("folder")).unwrap();
+            let script = format!(
+                "shift 2; if grep -q quiet \"$1\"; then rm -rf sub a.py \"$HOME/.own\"; ln -s {mine} a.py; ln -s {folder} sub; ln -s {folder} \"$HOME/left\"; fi; \
+                 test -e \"$HOME/left\" -a -e \"$1\" && grep -q loud \"$1\" && exit 9; echo \"f:1:$(cat \"$1\")\"",
+                mine = mine.display(),
+                folder = outside.path().join("folder").display(),
+            );
+            let (profile, path) = (profile(&script, tree), RepoPath::from(path));
+            let config = LinterConfig { program: Some("sh".into()), ..LinterConfig::of("x") };
+            let changed = Changed { path: &path, text: "quiet", unsuppressed: Some("loud".into()) };
+            let given =
+                Given { files: BTreeMap::from([(path.clone(), "quiet".to_owned()), ("lint.toml".into(), String::new())]) };
+            let found = ProfiledLinter { config: &config, profile: &profile }.look(&[changed], &given);
+            assert_eq!(std::fs::read_to_string(&mine).unwrap(), "of the person", "{tree}");
+            assert_eq!(std::fs::read_dir(outside.path().join("folder")).unwrap().count(), 0, "{tree}");
+            assert_eq!(found.unwrap().unsuppressed.iter().map(|one| one.message.as_str()).collect::<Vec<_>>(), ["loud"]);
+        }
+    }
+}
+
+/// A tree in which a text that begins with `-> ` is a link.
+#[cfg(unix)]
+struct Linked(&'static [(&'static str, &'static str)]);
+
+#[cfg(unix)]
+impl Sources for Linked {
+    fn export(&self, into: &Path) -> Result<(), String> {
+        for (path, text) in self.0 {
+            let (path, text) = (into.join(path), *text);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            match text.strip_prefix("-> ") {
+                Some(target) => std::os::unix::fs::symlink(target, path).unwrap(),
+                None => std::fs::write(path, text).unwrap(),
+            }
+        }
+        Ok(())
+    }
+
+    fn of_base(&self, _: &dyn Fn(&RepoPath) -> bool) -> Result<Vec<(RepoPath, Vec<u8>)>, String> {
+        Ok(Vec::new())
+    }
+}
+
+/// Issue 16: what a linter obeys is taken out at any depth, and does not come back through a link.
+#[cfg(unix)]
+#[test]
+fn a_whole_tree_holds_no_orders_behind_links_or_below() {
+    let tree = Linked(&[
+        ("a.py", "text"),
+        ("modules/evil/plugins/x", "order"),
+        ("plugins/x", "order"),
+        ("stuff/x", "order"),
+        ("modules/linked/plugins", "-> ../../stuff"),
+        ("folder", "-> stuff"),
+        ("named", "-> lint.js"),
+        ("lint.js", "order"),
+        ("file", "-> a.py"),
+        (".tool-versions", "python path:./stuff"),
+        ("sub/mise.toml", "order"),
+        ("sub/.config/mise/config.toml", "order"),
+        ("sub/.envrc", "order"),
+        ("sub/node_modules/x.js", "order"),
+    ]);
+    let profile = profile("find . ! -type d | LC_ALL=C sort | while read f; do echo \"f:1:$f\"; done", "tree = 'whole'");
+    let config = LinterConfig { program: Some("sh".into()), ..LinterConfig::of("x") };
+    let path = RepoPath::from("a.py");
+    let changed = Changed { path: &path, text: "text", unsuppressed: None };
+    let found = ProfiledLinter { config: &config, profile: &profile }.look(&[changed], &tree).unwrap();
+    let seen: Vec<&str> = found.results.iter().map(|one| one.message.as_str()).collect();
+    assert_eq!(seen, ["./a.py", "./file", "./stuff/x"]);
+}
+
+/// Issue 16: what a tool imports is not what the change calls `json` or `gi`; its results name the files as the repository does.
+#[test]
+fn a_tool_that_imports_its_files_is_given_no_name_that_can_be_imported() {
+    let script =
+        "for f in \"$@\"; do echo \"$f:1:$f in $(basename \"$f\" .py) $(cat \"$f\")\"; done; find . -type f | sed s/$/:1:there/";
+    let more = "imports_its_files = true";
+    let profile = profile(&format!("shift; {script}"), more);
+    let config = LinterConfig { program: Some("sh".into()), ..LinterConfig::of("x") };
+    let paths = ["gi.py", "pkg/__init__.py", "pkg/json.py"].map(RepoPath::from);
+    let changed: Vec<_> =
+        paths.iter().map(|path| Changed { path, text: path.as_str(), unsuppressed: Some("loud".into()) }).collect();
+    let given = Given { files: BTreeMap::new() };
+    let found = ProfiledLinter { config: &config, profile: &profile }.look(&changed, &given).unwrap();
+    for (results, text) in [(&found.results, None), (&found.unsuppressed, Some("loud"))] {
+        assert_eq!(results.len(), 6, "{results:?}");
+        for path in &paths {
+            let of_path: Vec<&str> =
+                results.iter().filter(|one| one.file == path.as_str()).map(|one| one.message.as_str()).collect();
+            assert_eq!((of_path.len(), of_path[1]), (2, "there"), "{results:?}");
+            assert!(of_path[0].ends_with(text.unwrap_or(path.as_str())), "{of_path:?}");
+            let stem = path.as_str().trim_end_matches(".py").rsplit('/').next().unwrap();
+            assert!(of_path[0].contains(&format!("in {stem} ")), "{of_path:?}");
+        }
+    }
+    let whole = format!("tree = 'whole'\n{more}");
+    assert!(std::panic::catch_unwind(|| self::profile("exit 0", &whole)).is_err(), "a whole tree has its own names");
 }

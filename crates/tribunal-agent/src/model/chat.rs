@@ -112,7 +112,7 @@ fn normalised(usage: &Value) -> Usage {
     let written = count(usage, &["completion_tokens"]).unwrap_or(0);
     // Some servers leave thoughts out of `completion_tokens`, but never out of the total.
     let output = count(usage, &["total_tokens"]).unwrap_or(0).saturating_sub(prompt).max(written);
-    Usage { input: prompt.saturating_sub(cache_read + cache_write), cache_read, cache_write, output }
+    Usage { input: prompt.saturating_sub(cache_read + cache_write), cache_read, cache_write, output, uncounted: 0 }
 }
 
 impl reader::Reader for Reader {

@@ -99,6 +99,7 @@ fn normalised(usage: &Value) -> Usage {
         cache_read,
         cache_write: 0,
         output: tokens("candidatesTokenCount") + tokens("thoughtsTokenCount"),
+        uncounted: 0,
     }
 }
 

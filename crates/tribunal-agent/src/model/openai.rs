@@ -98,7 +98,7 @@ fn normalised(usage: &Value) -> Usage {
     let detail = |name: &str| count(usage, &["input_tokens_details", name]).unwrap_or(0);
     let (cache_read, cache_write) = (detail("cached_tokens"), detail("cache_write_tokens"));
     let input = count(usage, &["input_tokens"]).unwrap_or(0).saturating_sub(cache_read + cache_write);
-    Usage { input, cache_read, cache_write, output: count(usage, &["output_tokens"]).unwrap_or(0) }
+    Usage { input, cache_read, cache_write, output: count(usage, &["output_tokens"]).unwrap_or(0), uncounted: 0 }
 }
 
 impl reader::Reader for Reader {

@@ -1,7 +1,8 @@
 //! How much a child has written. No limit of the kernel counts a folder, so its folders are looked through while it runs, as often as
 //! that costs little.
 
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Folders nested deeper than this were made to trip somebody up.
@@ -57,36 +58,54 @@ fn pause(begun: Instant) -> Duration {
 /// Nothing if it is more than `most`, or nested too deeply. Links are not followed; what vanishes meanwhile counts nothing.
 fn held_by(folders: &[PathBuf], most: Held) -> Option<Held> {
     let mut held = Held::default();
-    let mut rest: Vec<(PathBuf, usize)> = folders.iter().map(|folder| (folder.clone(), 0)).collect();
-    while let Some((folder, depth)) = rest.pop() {
-        let Ok(entries) = std::fs::read_dir(&folder) else { continue };
-        for entry in entries.flatten() {
-            let Ok(about) = entry.metadata() else { continue };
+    let mut rest: Vec<(&PathBuf, PathBuf, usize)> = folders.iter().map(|folder| (folder, PathBuf::new(), 0)).collect();
+    while let Some((top, inside, depth)) = rest.pop() {
+        for entry in entries(top, &inside) {
             held.files += 1;
-            held.bytes = held.bytes.saturating_add(size(&about));
+            held.bytes = held.bytes.saturating_add(entry.bytes);
             if held.files > most.files || held.bytes > most.bytes {
                 return None;
             }
-            if about.is_dir() {
+            if entry.is_folder {
                 if depth >= MAX_DEPTH {
                     return None;
                 }
-                rest.push((entry.path(), depth + 1));
+                rest.push((top, inside.join(entry.name), depth + 1));
             }
         }
     }
     Some(held)
 }
 
-/// What it takes on the disk: a file may claim more than it has.
+struct Entry {
+    name: OsString,
+    is_folder: bool,
+    /// What it takes on the disk: a file may claim more than it has.
+    bytes: u64,
+}
+
 #[cfg(unix)]
-fn size(about: &std::fs::Metadata) -> u64 {
-    std::os::unix::fs::MetadataExt::blocks(about) * 512
+fn entries(top: &Path, inside: &Path) -> Vec<Entry> {
+    use crate::tree::held;
+    use rustix::fs::FileType;
+    use std::os::unix::ffi::OsStringExt as _;
+    let found = held::open_below(top, inside).and_then(|folder| held::entries(&folder)).unwrap_or_default();
+    let entry = |(name, about): (std::ffi::CString, rustix::fs::Stat)| Entry {
+        name: OsString::from_vec(name.into_bytes()),
+        is_folder: FileType::from_raw_mode(about.st_mode) == FileType::Directory,
+        bytes: u64::try_from(about.st_blocks).unwrap_or_default() * 512,
+    };
+    found.into_iter().map(entry).collect()
 }
 
 #[cfg(not(unix))]
-fn size(about: &std::fs::Metadata) -> u64 {
-    about.len()
+fn entries(top: &Path, inside: &Path) -> Vec<Entry> {
+    let found = std::fs::read_dir(top.join(inside)).into_iter().flatten().flatten();
+    let entry = |entry: std::fs::DirEntry| {
+        let about = entry.metadata().ok()?;
+        Some(Entry { name: entry.file_name(), is_folder: about.is_dir(), bytes: about.len() })
+    };
+    found.filter_map(entry).collect()
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! How a child is started confined, and how a family is told to end, on each kind of system.
 
 #[cfg(target_os = "linux")]
-pub use linux::prepare;
+pub use linux::{Survivors, prepare};
 #[cfg(not(target_os = "linux"))]
-pub use other::prepare;
+pub use other::{Survivors, prepare};
 
 use crate::sandbox::NotConfined;
 
@@ -23,8 +23,9 @@ impl From<std::io::Error> for Unstarted {
 mod linux {
     use super::Unstarted;
     use crate::process::Invocation;
+    use crate::programs;
     use crate::sandbox::bubblewrap::{self, Wrapped};
-    use crate::sandbox::enter::{self, Confined, stage::Stage};
+    use crate::sandbox::enter::{self, Confined, stage::Stage, stage::Stages};
     use crate::sandbox::plan::{Machine, Walls};
     use crate::sandbox::space;
     use std::io;
@@ -43,12 +44,25 @@ mod linux {
             self.0.channel.as_ref().and_then(space::receive)
         }
 
+        pub fn survivors(&self) -> Survivors {
+            Survivors(self.0.stage.clone())
+        }
+
         /// What an error means that came before the program ran.
         pub fn explain(&self, error: &io::Error) -> String {
             match self.0.stage.reached() {
-                Stage::Program => error.to_string(),
+                Stage::Program | Stage::Survivors => error.to_string(),
                 stage => format!("its sandbox failed while {}: {error}", stage.words()),
             }
+        }
+    }
+
+    /// What the keeper says at its end of the family.
+    pub struct Survivors(Stages);
+
+    impl Survivors {
+        pub fn are_left(&self) -> bool {
+            self.0.reached() == Stage::Survivors
         }
     }
 
@@ -59,8 +73,11 @@ mod linux {
             && plan.walls == Walls::Bubblewrap
         {
             let unusable = || io::Error::other("bubblewrap cannot be used");
-            let Wrapped { mut command, filters } =
-                bubblewrap::wrap(invocation.command, limits, invocation.directory).ok_or_else(unusable)?;
+            let mut named = invocation.command.to_vec();
+            if let Some(first) = named.first_mut() {
+                *first = programs::located(first)?.to_string_lossy().into_owned();
+            }
+            let Wrapped { mut command, filters } = bubblewrap::wrap(&named, limits, invocation.directory).ok_or_else(unusable)?;
             let mut confined = enter::confine(&mut command, limits, plan, invocation.directory)?;
             // After what closes all descriptors.
             bubblewrap::inherit(&mut command, &filters);
@@ -68,7 +85,7 @@ mod linux {
             return Ok((command, Started(confined)));
         }
         let (program, args) = invocation.command.split_first().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
-        let mut command = Command::new(program);
+        let mut command = Command::new(programs::located(program)?);
         command.args(args).current_dir(invocation.directory);
         let confined = match &plan {
             Some(plan) => enter::confine(&mut command, limits, plan, invocation.directory)?,
@@ -82,6 +99,7 @@ mod linux {
 mod other {
     use super::Unstarted;
     use crate::process::Invocation;
+    use crate::programs;
     use crate::sandbox::plan::Machine;
     use std::io;
     use std::net::TcpListener;
@@ -98,15 +116,28 @@ mod other {
             None
         }
 
+        pub fn survivors(&self) -> Survivors {
+            Survivors
+        }
+
         pub fn explain(&self, error: &io::Error) -> String {
             error.to_string()
+        }
+    }
+
+    /// Nobody keeps the family here.
+    pub struct Survivors;
+
+    impl Survivors {
+        pub fn are_left(&self) -> bool {
+            false
         }
     }
 
     pub fn prepare(machine: &Machine, invocation: &Invocation<'_>) -> Result<(Command, Started), Unstarted> {
         machine.plan(invocation.limits.network).map_err(Unstarted::NotConfined)?;
         let (program, args) = invocation.command.split_first().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
-        let mut command = Command::new(program);
+        let mut command = Command::new(programs::located(program)?);
         command.args(args).current_dir(invocation.directory);
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);

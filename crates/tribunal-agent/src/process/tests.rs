@@ -287,6 +287,26 @@ mod on_linux {
         assert_eq!(shell_on(&allowed, "echo ran", Clocks::total(PATIENCE), |_| {}).unwrap().stdout, b"ran\n");
     }
 
+    /// A chain of processes, each of which leaves its group and starts the next one: none of them writes when the run is over.
+    #[test]
+    fn a_family_that_renews_itself_ends() {
+        for machine in machines() {
+            let folder = tempfile::tempdir().unwrap();
+            // Each lives a twentieth of a second, and the chains end by themselves.
+            let script = "[ $2 -gt 0 ] || exit; echo $1 $2 >> \"$0.log\"; sleep 0.05; (setsid sh \"$0\" $1 $(($2 - 1)) &)";
+            let (link, log) = (folder.path().join("link.sh"), folder.path().join("link.sh.log"));
+            std::fs::write(&link, script).unwrap();
+            let start =
+                format!("for n in 1 2 3; do setsid sh {0} $n 100 </dev/null >/dev/null 2>&1 & done; sleep 0.3", link.display());
+            let own = folder.path().to_owned();
+            shell_on(&machine, &start, Clocks::total(PATIENCE), |limits| limits.writable.push(own)).unwrap();
+            let written = std::fs::read(&log).unwrap();
+            assert!(!written.is_empty());
+            std::thread::sleep(Duration::from_millis(300));
+            assert_eq!(std::fs::read(&log).unwrap(), written, "{machine:?}: somebody is left");
+        }
+    }
+
     /// B6 (d): a layer that was planned and cannot be built ends the child.
     #[test]
     fn a_layer_that_cannot_be_built_ends_the_child() {
@@ -311,7 +331,7 @@ mod on_linux {
             let stopped = ran.unwrap_err();
             assert!(stopped.stdout.is_empty() && stopped.why.to_string().contains("while mounting the files"), "{stopped:?}");
         }
-        if crate::cli::found::on_path("bwrap").is_none() {
+        if crate::programs::find("bwrap").is_none() {
             let facts = Facts { namespaces: false, bubblewrap: true, ..here.facts };
             let stopped = shell_on(&Machine { facts, ..here }, "echo ran", Clocks::total(PATIENCE), |_| {}).unwrap_err();
             assert!(stopped.stdout.is_empty() && stopped.why.to_string().contains("bubblewrap cannot be used"), "{stopped:?}");

@@ -22,13 +22,17 @@ mod tests_deleted;
 mod tests_weakened;
 mod workflow;
 
+use super::clock::Clock;
 use super::compile::Rule;
 use super::lines::{PART_BYTES, boundary};
 use super::scan::claim;
 use super::visible::VisibleChange;
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use tribunal_core::diff::change::{ChangedFile, DiffLine, FileContent, FileStatus};
 use tribunal_core::findings::report::Claim;
+use tribunal_core::ids::RepoPath;
 
 /// What a check sees: its rule, and the change.
 pub type CheckFn = fn(&Scope<'_>) -> Vec<Claim>;
@@ -40,11 +44,17 @@ pub struct Check(CheckFn);
 pub struct Scope<'a> {
     rule: &'a Arc<Rule>,
     change: &'a VisibleChange<'a>,
+    clock: Clock,
+    /// Files at which a check had no time left.
+    unread: RefCell<BTreeSet<RepoPath>>,
 }
 
 impl Check {
-    pub fn run(self, rule: &Arc<Rule>, change: &VisibleChange<'_>) -> Vec<Claim> {
-        (self.0)(&Scope { rule, change })
+    /// What the check says, and the files that it did not get to before the time for all rules was over.
+    pub fn run(self, rule: &Arc<Rule>, change: &VisibleChange<'_>, clock: Clock) -> (Vec<Claim>, BTreeSet<RepoPath>) {
+        let scope = Scope { rule, change, clock, unread: RefCell::default() };
+        let claims = (self.0)(&scope);
+        (claims, scope.unread.into_inner())
     }
 }
 
@@ -56,7 +66,17 @@ impl<'a> Scope<'a> {
 
     /// The same, and those that the change deletes: what is gone is the whole point of some checks.
     fn files_and_deleted(&self) -> impl Iterator<Item = &'a ChangedFile> + '_ {
-        self.change.files().filter(|file| file.content == FileContent::Text && self.rule.looks_at(&file.path, file.is_test()))
+        let wanted = self
+            .change
+            .files()
+            .filter(|file| file.content == FileContent::Text && self.rule.looks_at(&file.path, file.is_test()));
+        wanted.filter(|file| {
+            let has_time = !self.clock.is_over();
+            if !has_time {
+                self.unread.borrow_mut().insert(file.path.clone());
+            }
+            has_time
+        })
     }
 
     /// The claim about one line of the diff: by its old number if the change removed it.

@@ -9,6 +9,7 @@ use super::flow::tables::FlowTables;
 use super::lines::LineMatcher;
 use super::load::{LoadedRule, RuleError};
 use super::object::RuleObject;
+use super::php_names::PhpNames;
 use aho_corasick::AhoCorasick;
 use ast_grep_config::{DeserializeEnv, RuleCore, SerializableRuleCore};
 use ast_grep_core::Matcher;
@@ -18,8 +19,9 @@ use regex::Regex;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 use tribunal_context::grammar::Grammar;
-use tribunal_core::diff::language::Language;
+use tribunal_core::diff::language::{Language, is_plainly_test_path};
 use tribunal_core::findings::role::{Role, RoleInput};
+use tribunal_core::findings::scale::Severity;
 use tribunal_core::ids::RepoPath;
 
 /// All rules of a run, ready to match.
@@ -42,7 +44,9 @@ pub struct Rule {
 
 /// The syntax rules of one language.
 pub struct SyntaxRules {
-    language: Language,
+    pub language: Language,
+    /// Empty for every language but PHP.
+    pub php_names: PhpNames,
     rules: Vec<LazyRule>,
     /// Finds the words that the rules need, each by its number in `needs` of [`LazyRule`].
     words: AhoCorasick,
@@ -160,7 +164,8 @@ impl Rule {
 
     pub fn looks_at(&self, path: &RepoPath, is_test: bool) -> bool {
         let tests_fit = match self.paths.tests {
-            TestCode::Skip => !is_test,
+            // A name that only looks like one of a test may be the change's choice: what is gravest is asked about there.
+            TestCode::Skip => !is_test || self.file.severity == Severity::Blocker && !is_plainly_test_path(path),
             TestCode::Only => is_test,
             TestCode::Include => true,
         };
@@ -189,7 +194,8 @@ impl SyntaxRules {
         let words =
             AhoCorasick::new(&by_number).map_err(|error| RuleError { origin: "rules".to_owned(), problem: error.to_string() })?;
         let flow = FlowRules::compile(rules, language, tables)?;
-        Ok(Self { language, rules: lazy, words, word_count: by_number.len(), flow })
+        let php_names = if language == Language::Php { php_names(rules, tables) } else { PhpNames::default() };
+        Ok(Self { language, php_names, rules: lazy, words, word_count: by_number.len(), flow })
     }
 
     /// The rules that may find something in this text and look at files like this one.
@@ -216,6 +222,16 @@ impl SyntaxRules {
     fn compile_all(&self) -> Result<(), RuleError> {
         self.rules.par_iter().try_for_each(|rule| rule.compiled(self.language).map(drop))
     }
+}
+
+/// The names in the rules of PHP and in what they share.
+fn php_names(rules: &[Arc<Rule>], tables: &FlowTables) -> PhpNames {
+    let files = rules.iter().map(|rule| &rule.file).filter(|file| file.languages.contains(&Language::Php));
+    let objects = files.clone().flat_map(|file| [&file.rule, &file.constraints, &file.utils].into_iter().flatten());
+    let flows = files.filter_map(|file| serde_json::to_string(file.flow.as_ref()?).ok());
+    let table = tables.of(Language::Php).and_then(|table| serde_json::to_string(table).ok());
+    let written: Vec<String> = flows.chain(table).collect();
+    PhpNames::new(objects.map(RuleObject::json).chain(written.iter().map(String::as_str)))
 }
 
 impl FileRules<'_> {

@@ -10,6 +10,7 @@ mod code;
 pub mod compile;
 pub mod entry;
 mod evaluator;
+mod exemptions;
 mod fields;
 pub mod find;
 mod functions;

@@ -4,8 +4,11 @@
 pub mod surroundings;
 
 use self::surroundings::{Conditions, Surroundings};
+use super::comments::{CommentSyntax, outside};
 use super::file::{LineRule, RuleFile};
 use regex::{Captures, Regex, RegexSet};
+use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::ops::Range;
 use std::sync::OnceLock;
 use tribunal_core::findings::report::FixKind;
@@ -47,12 +50,30 @@ const QUOTE_MARGIN: usize = 80;
 
 /// A line as the rules read it. Made once for all rules.
 pub struct ReadLine<'a> {
+    text: &'a str,
     parts: Vec<(&'a str, String)>,
+    syntax: CommentSyntax,
+    comments: OnceCell<Vec<Range<usize>>>,
 }
 
 impl<'a> ReadLine<'a> {
-    pub fn new(line: &'a str) -> Self {
-        Self { parts: parts(line).map(|part| (part, part.to_ascii_lowercase())).collect() }
+    pub fn new(line: &'a str, syntax: CommentSyntax) -> Self {
+        let parts = parts(line).map(|part| (part, part.to_ascii_lowercase())).collect();
+        Self { text: line, parts, syntax, comments: OnceCell::new() }
+    }
+
+    /// What decides about a match in a part: the code beside it, and of a match in a comment all that is there.
+    fn beside(&self, part: &'a str, found: &Range<usize>) -> Cow<'a, str> {
+        let comments = self.comments.get_or_init(|| self.syntax.ranges(self.text));
+        let start = part.as_ptr() as usize - self.text.as_ptr() as usize;
+        if comments.is_empty() || comments.iter().any(|comment| comment.contains(&(start + found.start))) {
+            return Cow::Borrowed(part);
+        }
+        let in_part = |comment: &Range<usize>| {
+            let range = comment.start.saturating_sub(start)..comment.end.saturating_sub(start).min(part.len());
+            (range.start < range.end).then_some(range)
+        };
+        Cow::Owned(outside(part, &comments.iter().filter_map(in_part).collect::<Vec<_>>()))
     }
 }
 
@@ -123,7 +144,13 @@ impl LineMatcher {
 
     pub fn find(&self, line: &ReadLine<'_>) -> Option<Hit> {
         let is_long = line.parts.len() > 1;
-        line.parts.iter().find_map(|(part, lower)| self.find_in(part, lower, is_long))
+        line.parts.iter().find_map(|(part, lower)| self.find_in(line, part, lower, is_long))
+    }
+
+    /// Whether the same line means something else in another place of the file.
+    pub fn asks_about_place(&self) -> bool {
+        let rule = &self.rule;
+        [&rule.inside, &rule.not_inside, &rule.beside, &rule.not_beside].iter().any(|patterns| !patterns.is_empty())
     }
 
     /// Whether what stands around the line fits too. Where the file is not known as a whole, a rule that asks for it is silent.
@@ -133,7 +160,7 @@ impl LineMatcher {
         compiled.conditions.is_empty() || around.is_some_and(holds)
     }
 
-    fn find_in(&self, part: &str, lower: &str, is_long: bool) -> Option<Hit> {
+    fn find_in<'a>(&self, line: &ReadLine<'a>, part: &'a str, lower: &str, is_long: bool) -> Option<Hit> {
         if !self.keywords.is_empty() && !self.keywords.iter().any(|word| lower.contains(word)) {
             return None;
         }
@@ -148,11 +175,12 @@ impl LineMatcher {
             })
         });
         let (found, replacement) = found?;
-        if compiled.unless.is_match(part) {
+        let beside = line.beside(part, &found);
+        if compiled.unless.is_match(&beside) {
             return None;
         }
         let quote = if is_long { quote(part, found) } else { part.to_owned() };
-        Some(Hit { asks: compiled.question.is_match(part), quote, replacement })
+        Some(Hit { asks: compiled.question.is_match(&beside), quote, replacement })
     }
 
     fn replacement(&self, captures: &Captures<'_>) -> Option<(Range<usize>, String)> {
@@ -184,6 +212,10 @@ pub fn entropy(text: &str) -> f64 {
 mod tests {
     use super::*;
 
+    fn read(line: &str) -> ReadLine<'_> {
+        ReadLine::new(line, CommentSyntax::of(&"a.py".into(), None))
+    }
+
     fn matcher() -> LineMatcher {
         matcher_with("")
     }
@@ -201,7 +233,7 @@ mod tests {
     /// A rule over lines replaces what it matched, with the groups of its expression.
     #[test]
     fn a_match_may_be_replaced() {
-        let fixed = |fix: &str, line: &str| matcher_with(fix).find(&ReadLine::new(line)).unwrap().replacement;
+        let fixed = |fix: &str, line: &str| matcher_with(fix).find(&read(line)).unwrap().replacement;
         assert_eq!(fixed("fix: env(${1})", "x key = a1;"), Some((2..10, "env(a)".to_owned())));
         assert_eq!(fixed("", "key = a1"), None);
         assert_eq!(matcher_with("offer: x").fix_kind(), FixKind::Offered);
@@ -209,16 +241,19 @@ mod tests {
 
     #[test]
     fn a_line_that_may_be_meant_is_asked_about() {
-        let asks = |line: &str| matcher().find(&ReadLine::new(line)).map(|hit| hit.asks);
+        let asks = |line: &str| matcher().find(&read(line)).map(|hit| hit.asks);
         assert_eq!(asks("key = a1"), Some(false));
         assert_eq!(asks("default key = a1"), Some(true));
         assert_eq!(asks("key = a1 env"), None);
+        // A comment says nothing of the code beside it, and decides where all of it is one.
+        assert_eq!(asks("key = a1  # env, default"), Some(false));
+        assert_eq!(asks("# key = a1 env"), None);
     }
 
     /// Issue 18: a placeholder is known by the value. Words beside it, and another value before it, silence nothing.
     #[test]
     fn a_value_is_judged_alone() {
-        let finds = |line: &str| matcher().find(&ReadLine::new(line)).is_some();
+        let finds = |line: &str| matcher().find(&read(line)).is_some();
         assert!(!finds("key = a9"));
         assert!(finds("key = a1 # not a9"));
         assert!(finds("key = a9 key = a1"));
@@ -229,7 +264,7 @@ mod tests {
     fn a_long_line_is_read_to_its_end() {
         for before in [0, 3000, 4090, 4096, 5000, 50_000] {
             let line = format!("{}key = a1{}", "ü".repeat(before / 2), "x".repeat(20_000));
-            let hit = matcher().find(&ReadLine::new(&line)).unwrap();
+            let hit = matcher().find(&read(&line)).unwrap();
             assert!(hit.quote.contains("key = a1") && hit.quote.len() < 400, "{before}: {}", hit.quote.len());
         }
     }

@@ -14,6 +14,15 @@ use tribunal_core::findings::report::Claim;
 pub struct Found {
     pub claim: Claim,
     pub construct: String,
+    /// Where the matched code begins, which may be above the lines of the claim.
+    pub first_line: u32,
+}
+
+impl Found {
+    /// Whether the matched code begins above the lines of the claim, on a line that the change did not write.
+    pub fn begins_before(&self) -> bool {
+        self.claim.line_start.is_some_and(|start| self.first_line < start)
+    }
 }
 
 /// Findings of before by what a finding of now must share with one of them to be old. Each of them answers once.
@@ -35,10 +44,10 @@ impl<K: Ord> Answers<K> {
     }
 }
 
-/// The claims without those that `before`, the findings in removed lines, answers for. Each of them answers once: a copy is new.
-pub fn without_old(file: &ChangedFile, found: Vec<Found>, before: Vec<Found>) -> Vec<Claim> {
+/// What is found without what `before`, the findings in removed lines, answers for. Each of these answers once: a copy is new.
+pub fn without_old(file: &ChangedFile, found: Vec<Found>, before: Vec<Found>) -> Vec<Found> {
     if before.is_empty() {
-        return found.into_iter().map(|found| found.claim).collect();
+        return found;
     }
     let by_evidence = |found: &Found| (found.claim.rule.clone(), normalise_code(&found.claim.evidence));
     let mut answers = Answers::new(before.iter().map(by_evidence).zip(0..));
@@ -55,7 +64,32 @@ pub fn without_old(file: &ChangedFile, found: Vec<Found>, before: Vec<Found>) ->
     let rest = (0..).zip(&before).filter(|(index, _)| !answered[*index]);
     let mut answers = Answers::new(rest.map(|(index, old)| (construct(old, hunks.of_removed(old.claim.line_start)), index)));
     unmoved.retain(|new| answers.take(&construct(new, hunks.of_added(new.claim.line_start))).is_none());
-    unmoved.into_iter().map(|found| found.claim).collect()
+    unmoved
+}
+
+/// Those of `found` that are new although their code begins on a line of before: `standing` are the findings that began there already.
+pub fn without_standing(file: &ChangedFile, found: Vec<Found>, standing: &[Found]) -> Vec<Found> {
+    let place = |found: &Found, line: u32| (found.claim.rule.clone(), line);
+    let known: BTreeSet<_> = standing.iter().map(|found| place(found, found.first_line)).collect();
+    let is_known = |found: &Found| {
+        found.begins_before() && old_number(file, found.first_line).is_none_or(|line| known.contains(&place(found, line)))
+    };
+    found.into_iter().filter(|found| !is_known(found)).collect()
+}
+
+/// The number in the old file of a line that the change left as it was.
+pub fn old_number(file: &ChangedFile, number: u32) -> Option<u32> {
+    let mut old = number;
+    for line in file.lines() {
+        match (line.new_line, line.old_line) {
+            (Some(new), old_line) if new == number => return old_line,
+            (Some(new), _) if new > number => break,
+            (Some(_), None) => old = old.checked_sub(1)?,
+            (None, Some(removed)) if removed <= old => old += 1,
+            _ => {}
+        }
+    }
+    Some(old)
 }
 
 /// Which hunk holds a line, by its number on either side.
@@ -91,19 +125,43 @@ impl Hunks {
 /// The same for rules over single lines, which need no more than the line. Read where it is first asked for.
 pub struct MovedLines<'a> {
     file: &'a ChangedFile,
-    removed: OnceCell<BTreeSet<String>>,
+    removed: OnceCell<BTreeMap<String, Vec<u32>>>,
+    /// How many of the removed lines with the same text were looked at for a rule.
+    taken: BTreeMap<(usize, String), usize>,
 }
 
 impl<'a> MovedLines<'a> {
     pub fn new(file: &'a ChangedFile) -> Self {
-        Self { file, removed: OnceCell::new() }
+        Self { file, removed: OnceCell::new(), taken: BTreeMap::new() }
     }
 
-    /// Did the change take this line away elsewhere?
-    pub fn contains(&self, line: &str) -> bool {
-        let removed = || self.file.removed_lines().map(|line| normalise_code(&line.text)).collect();
-        let removed: &BTreeSet<String> = self.removed.get_or_init(removed);
-        !removed.is_empty() && removed.contains(&normalise_code(line))
+    /// Did the change take this line away elsewhere, where the rule spoke of it? One removed line answers for one added one.
+    pub fn take(&mut self, rule: usize, line: &str, was_found: impl Fn(u32) -> bool) -> bool {
+        let removed = || {
+            let mut removed: BTreeMap<String, Vec<u32>> = BTreeMap::new();
+            for line in self.file.removed_lines() {
+                removed.entry(normalise_code(&line.text)).or_default().extend(line.old_line);
+            }
+            removed
+        };
+        let removed = self.removed.get_or_init(removed);
+        if removed.is_empty() {
+            return false;
+        }
+        let line = normalise_code(line);
+        let Some(numbers) = removed.get(&line) else { return false };
+        let taken = self.taken.entry((rule, line)).or_default();
+        let open = numbers.get(*taken..).unwrap_or_default();
+        match open.iter().position(|number| was_found(*number)) {
+            Some(at) => {
+                *taken += at + 1;
+                true
+            }
+            None => {
+                *taken = numbers.len();
+                false
+            }
+        }
     }
 }
 

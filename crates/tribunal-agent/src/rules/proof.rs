@@ -3,8 +3,8 @@
 
 use super::compile::RuleSet;
 use super::examples::added;
+use super::misread::language_of;
 use super::scan::scan;
-use super::syntax::language_of;
 use ast_grep_core::tree_sitter::LanguageExt;
 use std::collections::BTreeMap;
 use tribunal_context::grammar::Grammar;

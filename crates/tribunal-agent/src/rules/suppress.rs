@@ -39,26 +39,15 @@ static BARE: [Pattern; 2] =
 /// Marks that are a code themselves.
 static MARKS: [(&str, &str); 2] = [("gitleaks:allow", "gitleaks"), ("pragma: allowlist secret", "detect-secrets")];
 
-/// Where a suppression stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
-    /// On one of the finding's own lines, counted from the first.
-    Own(usize),
-    /// So many lines above the first; 0 is the line right above.
-    Above(usize),
-}
-
-/// The suppression on the `own` lines of a finding, or on the comments and attributes right above them, that is meant for `rule`.
-pub fn suppression(rule: &RuleFile, own: &[&str], above: &[&str]) -> Option<Place> {
+/// Whether a suppression on the `own` lines of a finding, or on the comments and attributes right above them, is meant for `rule`.
+pub fn is_suppressed(rule: &RuleFile, own: &[&str], above: &[&str]) -> bool {
     if rule.suppressed_by.is_empty() {
-        return None;
+        return false;
     }
     let over = above.iter().rev().take(REACH).take_while(|line| stands_alone(line));
-    let places = own.iter().enumerate().map(|(index, line)| (Place::Own(index), line));
-    let places = places.chain(over.enumerate().map(|(index, line)| (Place::Above(index), line)));
     // What is longer than a line that people write is no comment.
-    let mut readable = places.filter(|(_, line)| line.len() <= super::lines::PART_BYTES);
-    readable.find(|(_, line)| is_meant_for(rule, line)).map(|(place, _)| place)
+    let mut readable = own.iter().chain(over).filter(|line| line.len() <= super::lines::PART_BYTES);
+    readable.any(|line| is_meant_for(rule, line))
 }
 
 /// What a linter's own tests expect of a line: `# [some-message]`, at times with the line or the version it is meant for.
@@ -125,7 +114,7 @@ mod tests {
     use crate::rules::load::built_in;
 
     fn silences(rule: &RuleFile, own: &[&str], above: &[&str]) -> bool {
-        suppression(rule, own, above).is_some()
+        is_suppressed(rule, own, above)
     }
 
     fn rule(languages: &[&str], codes: &[&str]) -> RuleFile {

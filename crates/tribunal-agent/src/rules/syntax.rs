@@ -6,16 +6,18 @@ use super::fix::{Repair, fix_of};
 use super::flow::find::{Anchor, Flow, find_flows};
 use super::lines::{PART_BYTES, boundary, quote};
 use super::load::RuleError;
+use super::misread::is_read_otherwise;
 use super::old::Found;
+use super::rust_macros::laid_open;
 use super::scan::claim;
-use super::suppress::{self, Place};
+use super::suppress;
 use ast_grep_core::matcher::MatcherExt;
 use ast_grep_core::tree_sitter::{LanguageExt, StrDoc};
 use ast_grep_core::{AstGrep, NodeMatch};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use tribunal_context::grammar::Grammar;
-use tribunal_core::diff::change::{AddedLines, ChangedFile};
+use tribunal_core::diff::change::AddedLines;
 use tribunal_core::diff::language::{Language, is_sample_path, is_test_path};
 use tribunal_core::findings::key::{normalise_code, sha256_hex};
 use tribunal_core::findings::report::Claim;
@@ -43,10 +45,14 @@ pub struct Subject<'a> {
 #[derive(Default)]
 pub struct Looked {
     pub found: Vec<Found>,
-    /// What comments of the change itself silence.
-    pub silenced: Vec<Claim>,
+    /// What comments silence although the change wrote the code.
+    pub silenced: Vec<Found>,
     /// Most of the lines could not be parsed; what was found all the same counts.
     pub does_not_parse: bool,
+    /// Why not all of its data could be followed; what was found all the same counts.
+    pub cut: Option<NotReviewed>,
+    /// Some of them run in another way than they were parsed; what was found counts here, too.
+    pub is_misread: bool,
 }
 
 /// Why a text was not looked at.
@@ -73,16 +79,25 @@ pub fn scan_text(syntax: &SyntaxRules, subject: &Subject<'_>, text: &str, added:
     if added.count() == 0 {
         return Ok(Looked::default());
     }
-    let document = parse(text, subject)?;
+    let mut document = parse(text, subject)?;
     if is_too_deep(&document) {
         return Err(NotReviewed::NestedTooDeeply.into());
     }
+    let is_misread = is_read_otherwise(syntax.language, text, &document.tree, added);
+    let plainer = match syntax.language {
+        Language::Php => syntax.php_names.in_known_case(text, &document.tree),
+        Language::Rust => laid_open(text, &document.tree, added, |text| parse(text, subject).ok().map(|document| document.tree)),
+        _ => None,
+    };
+    if let Some(text) = &plainer {
+        document = parse(text, subject)?;
+    }
     let tree = AstGrep::doc(document);
     let lines: Vec<&str> = text.lines().collect();
-    let rules = syntax.for_text(text, |rule| rule.looks_at(subject.path, subject.is_test))?;
+    let rules = syntax.for_text(plainer.as_deref().unwrap_or(text), |rule| rule.looks_at(subject.path, subject.is_test))?;
     // One line says a thing once, however many nodes of it match.
     let mut latest: Vec<Latest> = rules.matchers.iter().map(|_| Latest::default()).collect();
-    let mut looked = Looked::default();
+    let mut looked = Looked { is_misread, ..Looked::default() };
     let mut unparsed = Unparsed::default();
     for (visited, node) in tree.root().dfs().enumerate() {
         if visited % NODES_PER_TICK == 0 && subject.clock.is_over() {
@@ -102,7 +117,7 @@ pub fn scan_text(syntax: &SyntaxRules, subject: &Subject<'_>, text: &str, added:
         }
         for (index, candidate) in candidates {
             let Some(found) = candidate.core.match_node(node.clone()) else { continue };
-            let Some(mut claim) = claim_of(candidate, &found, subject.path, &lines, added) else { continue };
+            let Some((mut claim, first_line)) = claim_of(candidate, &found, subject.path, &lines, added) else { continue };
             let is_long = lines_of(&claim, &lines).map(str::len).sum::<usize>() > PART_BYTES;
             let repair = if is_long { None } else { candidate.repairs.repair(&found) };
             let place = Some((claim.line_start, claim.line_end));
@@ -119,33 +134,30 @@ pub fn scan_text(syntax: &SyntaxRules, subject: &Subject<'_>, text: &str, added:
                 continue;
             }
             latest[index] = Latest { place, found: None, repairs: repair.into_iter().collect() };
-            match silence(&candidate.rule, &claim, &lines, added) {
-                Silence::None => {
-                    claim.fix = fix_of(&latest[index].repairs, text);
-                    latest[index].found = Some(looked.found.len());
-                    let text = found.text();
-                    let end = boundary(&text, MAX_CONSTRUCT_BYTES);
-                    let construct = sha256_hex(normalise_code(&text[..end]).as_bytes());
-                    looked.found.push(Found { claim, construct });
-                }
-                Silence::Before => {}
-                Silence::ByChange => looked.silenced.push(claim),
+            let text_of_match = found.text();
+            let end = boundary(&text_of_match, MAX_CONSTRUCT_BYTES);
+            let construct = sha256_hex(normalise_code(&text_of_match[..end]).as_bytes());
+            if is_silenced(&candidate.rule, &claim, first_line, &lines) {
+                looked.silenced.push(Found { claim, construct, first_line });
+                continue;
             }
+            claim.fix = fix_of(&latest[index].repairs, text);
+            latest[index].found = Some(looked.found.len());
+            looked.found.push(Found { claim, construct, first_line });
         }
     }
     if let Some(flow) = &syntax.flow {
-        for found in find_flows(flow, &tree, added, subject.clock)? {
+        let flows = find_flows(flow, &tree, added, subject.clock);
+        looked.cut = flows.cut;
+        for found in flows.found {
             let rule = &flow.rules[found.rule];
             let claim = Some(rule).filter(|rule| rule.looks_at(subject.path, subject.is_test));
-            let Some(claim) = claim.and_then(|rule| claim_of_flow(rule, &found, subject.path, &lines)) else { continue };
-            match silence(rule, &claim, &lines, added) {
-                Silence::None => {
-                    let construct = sha256_hex(normalise_code(&found.construct).as_bytes());
-                    looked.found.push(Found { claim, construct });
-                }
-                Silence::Before => {}
-                Silence::ByChange => looked.silenced.push(claim),
-            }
+            let Some(claim) = claim.and_then(|rule| claim_of_flow(rule, &found, subject.path, &lines, added)) else { continue };
+            let construct = sha256_hex(normalise_code(&found.construct).as_bytes());
+            let first_line = claim.line_start.unwrap_or(1);
+            let is_silenced = is_silenced(rule, &claim, first_line, &lines);
+            let into = if is_silenced { &mut looked.silenced } else { &mut looked.found };
+            into.push(Found { claim, construct, first_line });
         }
     }
     looked.does_not_parse = unparsed.lines * 2 > added.count();
@@ -208,66 +220,67 @@ fn parse(text: &str, subject: &Subject<'_>) -> Result<StrDoc<Grammar>, NotReview
     Ok(StrDoc { src: text.to_owned(), lang: subject.grammar, tree })
 }
 
-/// Is some node nested deeper than anybody writes?
+/// Is some node nested deeper than anybody writes? The depth is counted here: the cursor would count it anew for each node.
 fn is_too_deep(document: &StrDoc<Grammar>) -> bool {
     let mut cursor = document.tree.walk();
+    let mut depth = 0;
     loop {
-        if cursor.depth() > MAX_DEPTH {
-            return true;
-        }
-        if cursor.goto_first_child() || cursor.goto_next_sibling() {
+        if cursor.goto_first_child() {
+            depth += 1;
+            if depth > MAX_DEPTH {
+                return true;
+            }
             continue;
         }
-        loop {
+        while !cursor.goto_next_sibling() {
             if !cursor.goto_parent() {
                 return false;
             }
-            if cursor.goto_next_sibling() {
-                break;
-            }
+            depth -= 1;
         }
     }
 }
 
+/// The claim about a match that the change touched, and the line on which the matched code begins.
 fn claim_of(
     candidate: &SyntaxRule,
     found: &NodeMatch<'_, StrDoc<Grammar>>,
     path: &RepoPath,
     lines: &[&str],
     added: &AddedLines,
-) -> Option<Claim> {
+) -> Option<(Claim, u32)> {
     let focus = candidate.rule.file.focus.as_deref().and_then(|name| found.get_env().get_match(name));
     let node = focus.unwrap_or_else(|| found.get_node());
-    let start = node.start_pos().line() as u32 + 1;
+    let first_line = node.start_pos().line() as u32 + 1;
     let mut end = node.end_pos().line() as u32 + 1;
     // A node that ends with its newline ends on the line before.
-    if end > start && node.end_pos().byte_point().1 == 0 {
+    if end > first_line && node.end_pos().byte_point().1 == 0 {
         end -= 1;
     }
-    if end - start >= MAX_EVIDENCE_LINES {
-        end = start;
-    }
-    if !added.touches(start, end) {
-        return None;
-    }
+    let touched = added.first_in(first_line, end)?;
+    // Of long code, the first line that the change wrote is quoted: that is where it became what it is.
+    let (start, end) = if end - first_line >= MAX_EVIDENCE_LINES { (touched, touched) } else { (first_line, end) };
     let quoted = lines.get(start as usize - 1..end as usize)?;
     // Of an endless line only the match is quoted.
     let is_long = quoted.iter().map(|line| line.len()).sum::<usize>() > PART_BYTES;
     let evidence = match is_long {
         true => {
-            let column = node.start_pos().byte_point().1;
+            let column = if start == first_line { node.start_pos().byte_point().1 } else { 0 };
             quote(quoted.first()?, column..column + node.text().len())
         }
         false => quoted.join("\n"),
     };
-    Some(claim(&candidate.rule, path, start, end, evidence))
+    Some((claim(&candidate.rule, path, start, end, evidence), first_line))
 }
 
 /// The claim of a flow, at its sink or at the step that the change touched.
-fn claim_of_flow(rule: &Arc<Rule>, flow: &Flow, path: &RepoPath, lines: &[&str]) -> Option<Claim> {
+fn claim_of_flow(rule: &Arc<Rule>, flow: &Flow, path: &RepoPath, lines: &[&str], added: &AddedLines) -> Option<Claim> {
     let (start, end) = match flow.anchor {
         Anchor::Sink { first, last } if last - first < MAX_EVIDENCE_LINES => (first, last),
-        Anchor::Sink { first, .. } => (first, first),
+        Anchor::Sink { first, last } => {
+            let touched = added.first_in(first, last).unwrap_or(first);
+            (touched, touched)
+        }
         Anchor::Step { line } => (line, line),
     };
     let quoted = lines.get(start as usize - 1..end as usize)?;
@@ -287,63 +300,20 @@ fn claim_of_flow(rule: &Arc<Rule>, flow: &Flow, path: &RepoPath, lines: &[&str])
     Some(claim)
 }
 
-/// Whether someone has said on the lines of a claim, or above them, that this is meant.
-enum Silence {
-    None,
-    /// It was said before this change, or the place says it.
-    Before,
-    /// The change says it of itself.
-    ByChange,
-}
-
-fn silence(rule: &Rule, claim: &Claim, lines: &[&str], added: &AddedLines) -> Silence {
-    let (Some(start), Some(end)) = (claim.line_start, claim.line_end) else { return Silence::None };
-    let above = lines.get(..start as usize - 1).unwrap_or_default();
-    let own = lines.get(start as usize - 1..end as usize).unwrap_or_default();
-    let weighs_less = rule.file.test_severity.is_some();
-    if let Some(place) = suppress::suppression(&rule.file, own, above) {
-        let line = match place {
-            Place::Own(index) => start + index as u32,
-            Place::Above(index) => start - 1 - index as u32,
-        };
-        return if added.contains(line) { Silence::ByChange } else { Silence::Before };
-    }
+/// Whether someone has said on the lines of a claim, or above them, that this is meant. What is claimed is code that the change wrote,
+/// so whoever said it may have seen other code.
+fn is_silenced(rule: &Rule, claim: &Claim, first_line: u32, lines: &[&str]) -> bool {
+    let (Some(start), Some(end)) = (claim.line_start, claim.line_end) else { return false };
+    let around = |start: u32, end: u32| {
+        let above = lines.get(..start as usize - 1).unwrap_or_default();
+        (above, lines.get(start as usize - 1..end as usize).unwrap_or_default())
+    };
+    let (above, own) = around(start, end);
+    let (above_first, first) = around(first_line, first_line);
+    let is_suppressed =
+        suppress::is_suppressed(&rule.file, own, above) || suppress::is_suppressed(&rule.file, first, above_first);
     let is_data = is_test_path(&claim.file) && own.iter().any(|line| line.len() <= PART_BYTES && suppress::is_linter_data(line));
-    let is_explained = weighs_less && is_sample_path(&claim.file) && suppress::gives_reason(above);
-    match is_data || is_explained {
-        true if (start.saturating_sub(u32::from(is_explained))..=end).any(|line| added.contains(line)) => Silence::ByChange,
-        true => Silence::Before,
-        false => Silence::None,
-    }
-}
-
-/// The name of the program that a first line names, without its folder. `env` starts what comes after it.
-fn interpreter(script: &str) -> &str {
-    let mut words = script.split_whitespace().filter(|word| !word.starts_with('-') && !word.contains('='));
-    let mut name = || words.next().and_then(|word| word.rsplit('/').next()).unwrap_or_default();
-    match name() {
-        "env" => name(),
-        program => program,
-    }
-}
-
-/// The language that a file is read as: by its name, unless its first line names another interpreter. Nothing where no grammar fits.
-pub fn language_of(file: &ChangedFile) -> Option<Language> {
-    let named = file.language();
-    let first = file.new_text.as_deref().and_then(|text| text.lines().next()).unwrap_or_default();
-    if first.starts_with("<?php") && named == Some(Language::Bash) {
-        return Some(Language::Php);
-    }
-    let script = first.strip_prefix("#!").filter(|_| matches!(named, None | Some(Language::Bash)));
-    let Some(script) = script.filter(|script| script.len() < 256) else { return named };
-    match interpreter(script).trim_end_matches(|c: char| c.is_ascii_digit() || c == '.') {
-        "python" => Some(Language::Python),
-        "ruby" => Some(Language::Ruby),
-        "node" | "nodejs" => Some(Language::JavaScript),
-        "deno" => Some(Language::TypeScript),
-        "php" => Some(Language::Php),
-        "perl" | "tclsh" => None,
-        "bash" | "sh" | "ksh" | "dash" | "zsh" => Some(Language::Bash),
-        _ => named,
-    }
+    let weighs_less = rule.file.test_severity.is_some();
+    let is_explained = || weighs_less && is_sample_path(&claim.file) && suppress::gives_reason(above);
+    is_suppressed || is_data || is_explained()
 }

@@ -20,7 +20,7 @@ use seccompiler::{
 use std::collections::BTreeMap;
 use std::io;
 
-const REFUSED: [i64; 57] = [
+const REFUSED: [i64; 53] = [
     // Other processes.
     libc::SYS_ptrace,
     libc::SYS_process_vm_readv,
@@ -46,11 +46,6 @@ const REFUSED: [i64; 57] = [
     // Namespaces.
     libc::SYS_unshare,
     libc::SYS_setns,
-    // What outlives a process and is counted as nobody's memory.
-    libc::SYS_shmget,
-    libc::SYS_msgget,
-    libc::SYS_semget,
-    libc::SYS_mq_open,
     // Large and seldom used parts of the kernel.
     libc::SYS_bpf,
     libc::SYS_perf_event_open,
@@ -86,6 +81,29 @@ const REFUSED: [i64; 57] = [
     libc::SYS_personality,
 ];
 
+/// System V and POSIX queues, semaphores and shared memory, whole families: what other programs of the person made is found by a number
+/// that can be guessed, and what a child makes outlives it and is counted as nobody's memory.
+const IPC: [i64; 18] = [
+    libc::SYS_shmget,
+    libc::SYS_shmat,
+    libc::SYS_shmdt,
+    libc::SYS_shmctl,
+    libc::SYS_msgget,
+    libc::SYS_msgsnd,
+    libc::SYS_msgrcv,
+    libc::SYS_msgctl,
+    libc::SYS_semget,
+    libc::SYS_semop,
+    libc::SYS_semtimedop,
+    libc::SYS_semctl,
+    libc::SYS_mq_open,
+    libc::SYS_mq_unlink,
+    libc::SYS_mq_timedsend,
+    libc::SYS_mq_timedreceive,
+    libc::SYS_mq_notify,
+    libc::SYS_mq_getsetattr,
+];
+
 /// Owners, modes, times and attributes of files, by every name that the kernel has for them.
 const METADATA: [i64; 12] = [
     libc::SYS_fchmod,
@@ -109,6 +127,18 @@ const OLD_METADATA: [i64; 6] =
 const OLD_METADATA: [i64; 0] = [];
 /// Flags and projects of files: `chattr`.
 const FILE_FLAGS: [u64; 3] = [0x4008_6602, 0x4004_6602, 0x401c_5820];
+
+/// Scheduling of a process that the first argument names; 0 is the caller.
+const SCHEDULING: [i64; 6] = [
+    libc::SYS_sched_setscheduler,
+    libc::SYS_sched_setparam,
+    libc::SYS_sched_setaffinity,
+    libc::SYS_sched_setattr,
+    libc::SYS_migrate_pages,
+    libc::SYS_move_pages,
+];
+/// The same with a first argument that says what the second one names, and the value of it that stands for one process.
+const PRIORITIES: [(i64, u64); 2] = [(libc::SYS_setpriority, libc::PRIO_PROCESS as u64), (libc::SYS_ioprio_set, 1)];
 
 const SIGNALS: [i64; 7] = [
     libc::SYS_kill,
@@ -156,7 +186,7 @@ pub fn are_known() -> bool {
 pub fn filters(network: Network, more: Calls) -> io::Result<Vec<BpfProgram>> {
     let broken = |error: BackendError| io::Error::other(format!("the system-call filter cannot be built: {error}"));
     let architecture = architecture().ok_or_else(|| io::Error::from(io::ErrorKind::Unsupported))?;
-    let mut rules: BTreeMap<i64, Vec<SeccompRule>> = REFUSED.iter().map(|call| (*call, Vec::new())).collect();
+    let mut rules: BTreeMap<i64, Vec<SeccompRule>> = REFUSED.iter().chain(&IPC).map(|call| (*call, Vec::new())).collect();
     refine(&mut rules, network, more).map_err(broken)?;
     let refuse = SeccompAction::Errno(libc::EPERM as u32);
     let filter = SeccompFilter::new(rules, SeccompAction::Allow, refuse, architecture).map_err(broken)?;
@@ -201,6 +231,14 @@ fn refine(rules: &mut BTreeMap<i64, Vec<SeccompRule>>, network: Network, more: C
     }
     if more.signals {
         rules.extend(SIGNALS.iter().map(|call| (*call, Vec::new())));
+    }
+    if more.scheduling {
+        for call in SCHEDULING {
+            rules.insert(call, vec![rule(&[(0, Ne, 0)])?]);
+        }
+        for (call, process) in PRIORITIES {
+            rules.insert(call, vec![rule(&[(0, Ne, process)])?, rule(&[(1, Ne, 0)])?]);
+        }
     }
     // Limits of other processes of the same user.
     rules.insert(libc::SYS_prlimit64, vec![rule(&[(0, Ne, 0)])?]);
@@ -264,4 +302,22 @@ fn absent(more: Calls) -> BpfProgram {
         step(RETURN, 0, 0, ALLOW),
         step(RETURN, 0, 0, ERRNO | libc::ENOSYS as u32),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// By the numbers of the kernel's own tables, in which each family stands together.
+    #[test]
+    fn every_call_of_an_ipc_family_is_refused() {
+        #[cfg(target_arch = "x86_64")]
+        let families = [29..=31, 64..=71, 220..=220, 240..=245];
+        #[cfg(target_arch = "aarch64")]
+        let families = [180..=185, 186..=189, 190..=193, 194..=197];
+        let all: Vec<i64> = families.into_iter().flatten().collect();
+        let mut refused = IPC.to_vec();
+        refused.sort_unstable();
+        assert_eq!(refused, all);
+    }
 }

@@ -14,6 +14,7 @@ use super::{Limits, Network, calls, files, space};
 use crate::process::family;
 use seccompiler::BpfProgram;
 use stage::{Stage, Stages};
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd as _, RawFd};
@@ -21,6 +22,7 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 pub mod stage;
 
@@ -28,6 +30,9 @@ pub mod stage;
 type Resource = libc::__rlimit_resource_t;
 #[cfg(not(target_env = "gnu"))]
 type Resource = libc::c_int;
+
+/// How long the keeper tries to end a family; less than the supervisor waits for the keeper.
+const LONGEST_ENDING: Duration = Duration::from_secs(2);
 
 /// Everything the child needs, made before the fork: after it, nothing may be looked up.
 struct Entry {
@@ -143,7 +148,7 @@ unsafe fn enter(entry: &mut Entry) -> io::Result<()> {
         match libc::fork() {
             -1 => return Err(io::Error::last_os_error()),
             0 => {}
-            child => keep(child, entry.supervisor, entry.view.is_some()),
+            child => keep(child, entry.supervisor, entry.view.is_some(), &entry.stage),
         }
         if let Some(view) = &entry.view {
             if entry.own_network {
@@ -223,7 +228,7 @@ unsafe fn lower(resource: Resource, value: u64) -> io::Result<()> {
 }
 
 /// The keeper's life. It holds no descriptor, so that pipes end when the family ends.
-unsafe fn keep(child: libc::pid_t, supervisor: libc::pid_t, apart: bool) -> ! {
+unsafe fn keep(child: libc::pid_t, supervisor: libc::pid_t, apart: bool, stage: &Stages) -> ! {
     // SAFETY: plain system calls on locals; it leaves by `_exit` or a signal.
     unsafe {
         withdraw();
@@ -239,7 +244,9 @@ unsafe fn keep(child: libc::pid_t, supervisor: libc::pid_t, apart: bool) -> ! {
         loop {
             let ended = reap(child);
             if orphaned || ended.is_some() {
-                end_family(child, apart);
+                if !end_family(child, apart) {
+                    stage.reach(Stage::Survivors);
+                }
                 finish(ended.unwrap_or(libc::SIGKILL), apart);
             }
             let signal = libc::sigwaitinfo(&raw const waited, std::ptr::null_mut());
@@ -263,24 +270,44 @@ unsafe fn reap(awaited: libc::pid_t) -> Option<libc::c_int> {
     }
 }
 
-unsafe fn end_family(child: libc::pid_t, apart: bool) {
-    // SAFETY: signals to processes below us, which cannot be anyone else's while they are unreaped.
+/// Whether nothing is left. Without a namespace of its own, a family that is killed one by one can go on making new members between two
+/// looks; so all are stopped first, until a look shows nobody new, and then killed. Nothing outside of the family is signalled: who is
+/// below us cannot be anyone else while we have not collected it.
+unsafe fn end_family(child: libc::pid_t, apart: bool) -> bool {
+    // SAFETY: signals to processes below us.
     unsafe {
-        libc::kill(child, libc::SIGKILL);
         if apart {
+            libc::kill(child, libc::SIGKILL);
             // The kernel ends the rest of the namespace before this wait returns.
             libc::waitpid(child, std::ptr::null_mut(), 0);
-            return;
+            return true;
         }
-        for _ in 0..400 {
+        let begun = Instant::now();
+        let mut stopped = BTreeSet::new();
+        loop {
+            reap(child);
             let members = family::below(libc::getpid() as u32);
             if members.is_empty() {
-                return;
+                return true;
             }
-            for member in members {
+            if begun.elapsed() > LONGEST_ENDING {
+                return false;
+            }
+            let mut is_grown = false;
+            for member in &members {
+                if stopped.insert(member.id) {
+                    is_grown = true;
+                    libc::kill(member.id as libc::pid_t, libc::SIGSTOP);
+                }
+            }
+            if is_grown {
+                continue;
+            }
+            for member in &members {
                 libc::kill(member.id as libc::pid_t, libc::SIGKILL);
             }
-            reap(child);
+            // A number may be another process by the next look.
+            stopped.clear();
             libc::usleep(2_000);
         }
     }

@@ -73,6 +73,8 @@ pub struct Calls {
     pub truncation: bool,
     /// Signals to processes outside.
     pub signals: bool,
+    /// Priorities and processors of processes outside: Landlock does not look at them.
+    pub scheduling: bool,
 }
 
 /// Why a child is not started.
@@ -111,7 +113,7 @@ pub fn plan(network: Network, facts: &Facts) -> Result<Plan, NotConfined> {
     if landlock.is_none() {
         return lacks("it has neither user namespaces (Linux 5.12), nor Landlock (Linux 5.13), nor a working bubblewrap");
     }
-    let calls = Calls { metadata: true, truncation: !is_at_least(TRUNCATION), signals: !is_at_least(SIGNALS) };
+    let calls = Calls { metadata: true, truncation: !is_at_least(TRUNCATION), signals: !is_at_least(SIGNALS), scheduling: true };
     Ok(Plan { walls: Walls::Landlock, landlock, own_network: false, calls })
 }
 
@@ -176,6 +178,7 @@ mod tests {
             };
             prop_assert!(has_own_files || (plan.walls == Walls::Landlock && facts.landlock.is_some()));
             prop_assert!(has_own_files || plan.calls.metadata);
+            prop_assert!(has_own_files || plan.calls.scheduling);
             prop_assert!(has_own_files || plan.calls.truncation || is_at_least(TRUNCATION));
             prop_assert!(has_own_files || plan.calls.signals || is_at_least(SIGNALS));
             prop_assert!(!matches!(network, Network::Port(_)) || plan.own_network);

@@ -160,9 +160,8 @@ impl Reads {
     /// For a program of the config. `more` are the paths of its `read`.
     pub fn of_command(command: &[String], more: &[String]) -> Result<Self, String> {
         let homes = Homes::here();
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let mut run = installed::programs(&std::env::split_paths(&path).collect::<Vec<_>>(), &homes);
-        if let Some(program) = command.first().and_then(|program| crate::cli::found::on_path(program)) {
+        let mut run = installed::programs(crate::programs::folders(), &homes);
+        if let Some(program) = command.first().and_then(|program| crate::programs::find(program)) {
             run.extend(installed::of_program(&program, &homes));
         }
         run.extend(named(command, &homes));

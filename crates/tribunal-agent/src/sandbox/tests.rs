@@ -305,6 +305,8 @@ tried = {
     'shared memory': refused(libc.shmget(0, 4096, 0o1600)),
     'message queue': refused(libc.msgget(0, 0o1600)),
     'semaphores': refused(libc.semget(0, 1, 0o1600)),
+    'all of IPC': all(refused(libc.syscall(call, -1, 0, 0, 0, 0, 0)) for call in
+        ([29, 30, 31, *range(64, 72), 220, *range(240, 246)] if x86 else range(180, 198))),
     'limits of others': refused(libc.syscall(number(302, 261), os.getppid(), 7, 0, 0)),
     'clone3': absent(libc.syscall(435, 0, 0)),
     'clone': refused(libc.syscall(number(56, 220), 0x10000000 | 17, 0, 0, 0, 0)),
@@ -435,6 +437,54 @@ fn nothing_stays_in_temporary_folders() {
         let script = "echo x > /tmp/x && cat /tmp/x; head -c 100000000 /dev/zero > /dev/shm/x 2>/dev/null || echo full";
         assert_eq!(says(&Machine::here(), &["sh", "-c", script], &[], Network::None), "x\nfull");
     }
+}
+
+/// Another program's shared memory has a number that can be guessed.
+#[test]
+fn shared_memory_of_others_is_out_of_reach() {
+    let Some(python) = python() else { return };
+    let script = "
+import ctypes, os, platform, sys
+libc = ctypes.CDLL(None, use_errno=True)
+x86 = platform.machine() == 'x86_64'
+own, parent = 0, os.getppid()
+numbers = dict(shmat=30, setpriority=141, ioprio=251, affinity=203, param=142) if x86 else dict(shmat=196, setpriority=140, ioprio=30, affinity=122, param=118)
+def done(name, *arguments):
+    if libc.syscall(numbers[name], *arguments) != -1 or ctypes.get_errno() != 1:
+        print(name, ctypes.get_errno())
+mask, zero = ctypes.c_ulong(1), ctypes.c_int(0)
+if sys.argv[1] != '-1':
+    done('shmat', int(sys.argv[1]), 0, 0)
+for process in (int(sys.argv[2]), parent):
+    done('setpriority', 0, process, 19)
+    done('ioprio', 1, process, 0)
+    done('affinity', process, 8, ctypes.byref(mask))
+    done('param', process, ctypes.byref(zero))
+done('setpriority', 2, 0, 19)
+os.nice(1)
+print('end')
+";
+    // The same calls, made by ourselves: the memory is gone with this process at the latest.
+    let memory = shared_memory();
+    for (name, machine) in machines() {
+        // Where the child has processes of its own, ours has no number there.
+        let us = std::process::id().to_string();
+        if machine.facts.namespaces {
+            continue;
+        }
+        assert_eq!(says(&machine, &[python, "-c", script, &memory.to_string(), &us], &[], Network::None), "end", "{name}");
+    }
+    // SAFETY: it is our own, and nobody has it mapped.
+    #[allow(unsafe_code)]
+    unsafe {
+        libc::shmctl(memory, libc::IPC_RMID, std::ptr::null_mut());
+    }
+}
+
+#[allow(unsafe_code)]
+fn shared_memory() -> i32 {
+    // SAFETY: a plain system call that makes a segment of our own.
+    unsafe { libc::shmget(libc::IPC_PRIVATE, 4096, libc::IPC_CREAT | 0o600) }
 }
 
 #[test]

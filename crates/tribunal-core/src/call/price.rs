@@ -93,7 +93,7 @@ mod tests {
     #[test]
     fn costs_follow_the_kind_of_token() {
         let price = Price { input: 2.0, output: 10.0, cache_read: Some(0.1), cache_write: Some(2.5) };
-        let usage = Usage { input: 1_000, cache_read: 30_000, cache_write: 0, output: 1_500 };
+        let usage = Usage { input: 1_000, cache_read: 30_000, cache_write: 0, output: 1_500, ..Usage::default() };
         assert_eq!(price.cost(&usage), Money { micros: 2_000 + 3_000 + 15_000 });
         assert_eq!(
             Price { input: 0.1, output: 0.5, cache_read: None, cache_write: None }

@@ -12,20 +12,28 @@ pub struct Usage {
     pub cache_write: u64,
     /// Everything the model wrote, thoughts included.
     pub output: u64,
+    /// How many of these the vendor did not count: the worst case of answers that broke off, or whose count could not be had.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub uncounted: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 impl Usage {
     pub fn plus(self, other: Usage) -> Usage {
         Usage {
-            input: self.input + other.input,
-            cache_read: self.cache_read + other.cache_read,
-            cache_write: self.cache_write + other.cache_write,
-            output: self.output + other.output,
+            input: self.input.saturating_add(other.input),
+            cache_read: self.cache_read.saturating_add(other.cache_read),
+            cache_write: self.cache_write.saturating_add(other.cache_write),
+            output: self.output.saturating_add(other.output),
+            uncounted: self.uncounted.saturating_add(other.uncounted),
         }
     }
 
     pub fn total_input(&self) -> u64 {
-        self.input + self.cache_read + self.cache_write
+        self.input.saturating_add(self.cache_read).saturating_add(self.cache_write)
     }
 
     pub fn is_nothing(&self) -> bool {

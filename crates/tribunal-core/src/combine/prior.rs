@@ -13,6 +13,7 @@ use super::repeats;
 use super::similarity::Similarity;
 use super::terms::Terms;
 use crate::diff::change::Change;
+use crate::diff::purpose::FilePurpose;
 use crate::findings::brief::PriorFinding;
 use crate::findings::key::{finding_key, normalise_code};
 use crate::findings::present::{PresentCode, is_in_change};
@@ -261,7 +262,8 @@ pub fn recognise_dismissed(fresh: &[Finding], open: &[OpenFinding], dismissed: &
     }
 }
 
-/// Only a reviewer that reported a finding can report it lighter, and that is recorded. Another voice does not make it lighter.
+/// Only a reviewer that reported a finding can report it lighter, and that is recorded. Another voice does not make it lighter, and
+/// neither does the name of a test: there a rule weighs less, whoever gave the file this name.
 fn keep_weight(finding: &mut Finding, open: &Finding) {
     if finding.p_code <= open.p_code {
         return;
@@ -272,7 +274,9 @@ fn keep_weight(finding: &mut Finding, open: &Finding) {
         .agreement
         .iter()
         .any(|voice| open.agreement.iter().any(|known| (&known.role, &known.agent) == (&voice.role, &voice.agent)));
-    if is_same_voice {
+    let is_rule = finding.agreement.iter().any(|voice| voice.rule.is_some());
+    let is_lighter_by_name = is_rule && !FilePurpose::of(&finding.file).is_production();
+    if is_same_voice && !is_lighter_by_name {
         let reason = "its reviewer reports it lighter than in the last review".to_owned();
         finding.severity_adjustment.get_or_insert(SeverityAdjustment { from: before, to: now, reason });
         return;

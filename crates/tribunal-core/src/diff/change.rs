@@ -1,7 +1,7 @@
 //! The change under review, as data.
 
 use super::language::{self, Language};
-use super::purpose::FilePurpose;
+use super::purpose::{self, FilePurpose};
 use crate::ids::RepoPath;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -124,6 +124,32 @@ impl ChangedFile {
     /// Line numbers of the new file that this change wrote, ascending.
     pub fn added_numbers(&self) -> AddedLines {
         AddedLines(self.added_lines().filter_map(|line| line.new_line).collect())
+    }
+
+    /// Takes every line of a moved file as added where its new name makes something else of it: what was data, prose or a test under the old
+    /// name was never reviewed as the code that it is now.
+    pub fn reread_if_repurposed(&mut self) {
+        let Some(old) = &self.old_path else { return };
+        let becomes_product = self.purpose().is_production() && !FilePurpose::of(old).is_production();
+        let is_repurposed = language::form(old) != language::form(&self.path) || becomes_product || self.becomes_pipeline(old);
+        let Some(text) = self.new_text.as_deref().filter(|_| is_repurposed && self.content == FileContent::Text) else { return };
+        let line = |(text, number): (&str, u32)| DiffLine {
+            origin: Origin::Added,
+            text: text.to_owned(),
+            old_line: None,
+            new_line: Some(number),
+        };
+        let lines = text.split_terminator('\n').zip(1..).map(line).collect();
+        self.hunks = vec![Hunk { old_start: 0, new_start: 1, heading: String::new(), lines }];
+    }
+
+    /// Whether the hunks are those of [`Self::reread_if_repurposed`]: a moved file that had lines has no hunk before its first one.
+    pub fn is_reread(&self) -> bool {
+        self.old_path.is_some() && self.hunks.first().is_some_and(|hunk| hunk.old_start == 0)
+    }
+
+    fn becomes_pipeline(&self, old: &RepoPath) -> bool {
+        purpose::is_pipeline(&self.path) && !purpose::is_pipeline(old)
     }
 
     /// `heading` of the hunk that holds a line of the new file: git's own idea of the enclosing symbol.

@@ -103,6 +103,64 @@ pub fn is_test_path(path: &RepoPath) -> bool {
     folder || is_source_set_of_tests(path.as_str()) || is_named_as_test(path) || is_development_data(path)
 }
 
+/// A test by a folder or a name that everybody uses for tests alone. What else [`is_test_path`] admits, such as `benchmark_api.py` or a
+/// folder `dummy_api`, may be a name that a change chose for its product.
+pub fn is_plainly_test_path(path: &RepoPath) -> bool {
+    const FOLDERS: [&str; 24] = [
+        "test",
+        "tests",
+        "testing",
+        "__tests__",
+        "__mocks__",
+        "__fixtures__",
+        "spec",
+        "specs",
+        "testdata",
+        "test-data",
+        "test_data",
+        "fixture",
+        "fixtures",
+        "e2e",
+        "testutil",
+        "testutils",
+        "benches",
+        "benchmarks",
+        "testsuite",
+        "androidtest",
+        "unittests",
+        "testfixtures",
+        "cypress",
+        "playwright",
+    ];
+    let lower = path.as_str().to_ascii_lowercase();
+    let name = path.file_name();
+    let stem = name.split('.').next().unwrap_or(name);
+    let small = stem.to_ascii_lowercase();
+    let is_named = small.starts_with("test_")
+        || ["_test", "_tests", "_spec"].iter().any(|end| small.ends_with(end))
+        || matches!(small.as_str(), "conftest" | "tests")
+        || ["Test", "Tests", "TestCase"].iter().any(|end| stem.ends_with(end))
+        || [".test.", ".spec."].iter().any(|part| name.to_ascii_lowercase().contains(part));
+    // `t` and `bench` are customs of the top folder.
+    let is_top = ["t/", "bench/", "benchmark/"].iter().any(|folder| lower.starts_with(folder));
+    let folder = lower.split('/').rev().skip(1).any(|part| FOLDERS.contains(&part));
+    is_test_path(path) && (folder || is_named || is_top || is_source_set_of_tests(path.as_str()))
+}
+
+/// What a name makes of a file: its language, where one program runs several of them together, or else its ending.
+pub fn form(path: &RepoPath) -> String {
+    match Language::of(path) {
+        Some(Language::JavaScript | Language::TypeScript | Language::Tsx) => "javascript".to_owned(),
+        Some(Language::C | Language::Cpp) => "c".to_owned(),
+        Some(language) => language.name().to_ascii_lowercase(),
+        None => match path.extension().map(str::to_ascii_lowercase) {
+            Some(extension) if extension == "yml" => "yaml".to_owned(),
+            Some(extension) => extension,
+            None => path.file_name().to_owned(),
+        },
+    }
+}
+
 /// What fills the database of a developer: `database/seeders/DevelopmentUserSeeder.php`.
 fn is_development_data(path: &RepoPath) -> bool {
     let lower = path.0.to_ascii_lowercase();
@@ -290,6 +348,17 @@ mod tests {
         }
         for path in ["src/_pytest/main.py", "googletest/src/gtest.cc", "releases/latest/server.key", "cmd/speedtest/main.go"] {
             assert!(!is_test_path(&path.into()), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_change_may_have_chosen_a_name_of_a_test() {
+        for path in ["tests/a.py", "a/spec/b.rb", "src/a.test.ts", "x/test_a.py", "src/FooTest.java", "t/a.py", "benchmarks/a.py"]
+        {
+            assert!(is_plainly_test_path(&path.into()), "{path}");
+        }
+        for path in ["app/benchmark_api.py", "app/dummy_api/views.py", "app/t/views.py", "app/load_test/views.py", "src/app.py"] {
+            assert!(!is_plainly_test_path(&path.into()), "{path}");
         }
     }
 

@@ -47,7 +47,7 @@ fn folders(path: &RepoPath) -> Vec<String> {
 }
 
 /// A pipeline runs with the rights of the repository, whatever it is called: `.github/workflows/tests.yml`.
-fn is_pipeline(path: &RepoPath) -> bool {
+pub fn is_pipeline(path: &RepoPath) -> bool {
     let home = path.as_str().split('/').next().unwrap_or_default();
     matches!(home, ".github" | ".gitlab" | ".gitea" | ".forgejo" | ".circleci") && !is_prose_path(path)
 }

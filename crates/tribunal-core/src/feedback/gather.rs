@@ -37,6 +37,8 @@ pub struct Said<'a> {
     pub extra: &'a Bots,
     /// What the forge says that those may do who speak here.
     pub permissions: &'a Permissions,
+    /// People may edit the comments of others here who may not push.
+    pub others_edit: bool,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -143,6 +145,11 @@ impl Said<'_> {
     /// Whether what an account says may be acted on.
     pub fn right(&self, account: &Account) -> Right {
         Right::of(account, self.extra, self.permissions)
+    }
+
+    /// Whether these words may be acted on. Every word that can become an item goes through here.
+    fn right_of_words(&self, author: &Account, edited: bool) -> Right {
+        Right::of_words(author, edited && self.others_edit, self.extra, self.permissions)
     }
 
     /// Whether what is told of the head may be acted on: the log of a check, a linter's words or another job's receipt quote what its
@@ -274,7 +281,7 @@ impl Gathered {
             Part::Fixed | Part::Answered | Part::Aside => false,
         };
         let right = |at: usize| match parts[at] {
-            Part::Word => said.right(&thread.comments[at].author),
+            Part::Word => said.right_of_words(&thread.comments[at].author, thread.comments[at].edited),
             // We posted it for somebody else: our seal says nothing about the words.
             Part::Finding | Part::Back if is_brought => said.right_of_head(),
             // Told apart from words by their seal.
@@ -337,11 +344,12 @@ impl Gathered {
 
     fn take_comment(&mut self, said: &Said<'_>, comment: &Comment, answered: &BTreeSet<String>) {
         let id = ItemId(format!("comment:{}", comment.id));
-        if self.is_left(said, &id, (&comment.author, &comment.body, &comment.url), &comment.created_at) {
+        let right = said.right_of_words(&comment.author, comment.edited);
+        if self.is_left(said, &id, (&comment.author, &comment.body, &comment.url), &comment.created_at, &right) {
             return;
         }
         let surface = Surface::Comment { id: comment.id.clone() };
-        self.take_whole(said, id, surface, &comment.author, (&comment.id, &comment.body, &comment.url), answered);
+        self.take_whole(said, id, surface, (&comment.author, right), (&comment.id, &comment.body, &comment.url), answered);
     }
 
     fn take_review(&mut self, said: &Said<'_>, review: &Review, answered: &BTreeSet<String>) {
@@ -351,13 +359,15 @@ impl Gathered {
         }
         // A reply in a thread comes as an empty review; its words are in the thread.
         let id = ItemId(format!("review:{}", review.id));
+        // Where others may edit, the forge shows a review's own words as they were submitted.
+        let right = said.right_of_words(&review.author, false);
         if review.body.trim().is_empty()
-            || self.is_left(said, &id, (&review.author, &review.body, &review.url), &review.submitted_at)
+            || self.is_left(said, &id, (&review.author, &review.body, &review.url), &review.submitted_at, &right)
         {
             return;
         }
         let surface = Surface::Review { id: review.id.clone() };
-        self.take_whole(said, id, surface, &review.author, (&review.id, &review.body, &review.url), answered);
+        self.take_whole(said, id, surface, (&review.author, right), (&review.id, &review.body, &review.url), answered);
     }
 
     /// Something that cannot be replied to, so that only the summary of a round answers it.
@@ -366,14 +376,14 @@ impl Gathered {
         said: &Said<'_>,
         id: ItemId,
         surface: Surface,
-        author: &Account,
+        (author, right): (&Account, Right),
         (word, body, url): (&str, &str, &str),
         answered: &BTreeSet<String>,
     ) {
         let last_word = word_of(word, body);
         let handled = answered.contains(&format!("{id}@{last_word}"));
         self.raw.insert(id.clone(), body.to_owned());
-        self.rights.insert(id.clone(), said.right(author));
+        self.rights.insert(id.clone(), right);
         self.items.push(Item {
             id,
             surface,
@@ -397,7 +407,14 @@ impl Gathered {
     }
 
     /// Told by what it says, not by who says it, except that people are never taken for machines (PR-111).
-    fn is_left(&mut self, said: &Said<'_>, id: &ItemId, (author, body, url): (&Account, &str, &str), at: &str) -> bool {
+    fn is_left(
+        &mut self,
+        said: &Said<'_>,
+        id: &ItemId,
+        (author, body, url): (&Account, &str, &str),
+        at: &str,
+        right: &Right,
+    ) -> bool {
         if is_command(body) || shown_words(body).is_empty() {
             self.left.noise += 1;
             return true;
@@ -406,7 +423,7 @@ impl Gathered {
         if voice.is_person() {
             return false;
         }
-        let (right, note) = (said.right(author), BotNote::read(body));
+        let note = BotNote::read(body);
         let notice = || Notice {
             by: author.clone(),
             voice: voice.clone(),

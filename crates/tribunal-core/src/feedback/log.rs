@@ -4,7 +4,7 @@
 //! looks like a key; of the rest the end is kept and the places that speak of errors. It is untrusted like everything else, but it
 //! is full of commands by nature: a line that would stop the loop in a comment only costs the log its place here.
 
-mod clean;
+pub(crate) mod clean;
 mod places;
 
 use super::injection::scan_log;

@@ -13,6 +13,8 @@ use std::collections::BTreeMap;
 
 /// How a report names an item of somebody without the right.
 pub const NO_RIGHT: &str = "no right to write";
+/// The same of words that were edited where that needs no right to write.
+const EDITED: &str = "it was edited, and here people may edit it who have no right to write; say it again";
 /// What stands before the reason.
 pub const NOT_ACTED_ON: &str = "not acted on: ";
 
@@ -53,6 +55,8 @@ enum Fact {
     Permission(Permission),
     /// A registered bot, by its name in the registry or in the configuration.
     Registered(String),
+    /// Edited where people may edit it who may not push: perhaps the words of somebody else than its author.
+    PerhapsAnothers,
     /// The permission could not be read, and why.
     Unread(String),
 }
@@ -85,11 +89,19 @@ impl Right {
         }
     }
 
+    /// The right of words: that of their author, unless they are perhaps somebody else's. A registered bot's are no exception.
+    pub fn of_words(account: &Account, perhaps_anothers: bool, bots: &Bots, permissions: &Permissions) -> Self {
+        match perhaps_anothers {
+            true => Right(Fact::PerhapsAnothers),
+            false => Right::of(account, bots, permissions),
+        }
+    }
+
     pub fn is_granted(&self) -> bool {
         match &self.0 {
             Fact::Sealed | Fact::Registered(_) => true,
             Fact::Permission(permission) => permission.may_write(),
-            Fact::Unread(_) => false,
+            Fact::PerhapsAnothers | Fact::Unread(_) => false,
         }
     }
 
@@ -97,6 +109,7 @@ impl Right {
     pub fn refusal(&self) -> Option<String> {
         match &self.0 {
             _ if self.is_granted() => None,
+            Fact::PerhapsAnothers => Some(EDITED.to_owned()),
             Fact::Unread(because) => Some(format!("the right to write could not be read: {because}")),
             Fact::Sealed | Fact::Registered(_) | Fact::Permission(_) => Some(NO_RIGHT.to_owned()),
         }

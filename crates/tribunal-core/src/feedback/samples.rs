@@ -44,6 +44,7 @@ pub struct Stage {
     pub extra: Bots,
     /// Logins of people who may only read; everybody else may write.
     pub readers: BTreeSet<String>,
+    pub others_edit: bool,
 }
 
 impl Stage {
@@ -74,6 +75,7 @@ impl Stage {
             key: MarkerKey::from_secret("secret"),
             extra: Bots::new(),
             readers: BTreeSet::new(),
+            others_edit: false,
         }
     }
 
@@ -90,6 +92,7 @@ impl Stage {
             extra: &self.extra,
             // A few bytes of a test: what speaks may have changed since the last time.
             permissions: Box::leak(Box::new(self.permissions())),
+            others_edit: self.others_edit,
         }
     }
 

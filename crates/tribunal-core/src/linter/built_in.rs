@@ -94,6 +94,14 @@ mod tests {
             ("pylint", "sub/.pylintrc"),
             ("mypy", "setup.cfg"),
             ("tflint", ".tflint.d/plugins/x"),
+            ("tflint", "modules/evil/.tflint.d/plugins/x"),
+            ("tflint", "modules/evil/.tflint.d"),
+            ("brakeman", "engines/x/config/brakeman.yml"),
+            ("ktlint", "deep/.ktlint/x.jar"),
+            ("eslint", "node_modules/eslint-formatter-json/index.js"),
+            ("codespell", ".tool-versions"),
+            ("mypy", "sub/.python-version"),
+            ("typos", "sub/mise.local.toml"),
             ("golangci-lint", ".golangci.yml"),
             ("stylelint", "stylelint.config.mjs"),
             ("typos", "_typos.toml"),
@@ -103,5 +111,7 @@ mod tests {
         }
         let selection = profile("eslint").unwrap().selection().unwrap();
         assert!(selection.looks_at(&"src/a.js".into()) && !selection.looks_at(&"a.py".into()));
+        let selection = profile("gitleaks").unwrap().selection().unwrap();
+        assert!(selection.looks_at(&".envrc".into()) && selection.obeys_in_a_tree(&"sub/.envrc".into()), "a place for secrets");
     }
 }

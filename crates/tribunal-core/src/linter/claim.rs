@@ -3,7 +3,7 @@
 
 use super::edit::fix_of;
 use super::output::LinterResult;
-use super::profile::Profile;
+use super::profile::{Profile, Tree};
 use super::suppression::only_without;
 use super::triage::{Triage, TriageTable, Weight, justification};
 use crate::diff::change::{AddedLines, Change, ChangedFile};
@@ -27,8 +27,6 @@ pub struct Linted<'a> {
     pub results: &'a [LinterResult],
     /// What it says without the suppressions that the change adds; nothing where the change adds none.
     pub unsuppressed: &'a [LinterResult],
-    /// The folder that absolute paths of its output begin with.
-    pub root: &'a str,
 }
 
 /// More lines than these are no place.
@@ -90,7 +88,7 @@ impl Linted<'_> {
     }
 
     fn place<'c>(&self, result: &LinterResult, change: &'c Change) -> Result<Place<'c>, DropReason> {
-        let file = named_file(&result.file, self.root, change).ok_or(DropReason::NotInChange)?;
+        let file = named_file(&result.file, None, change).ok_or(DropReason::NotInChange)?;
         let (start, end) = place_of(result.lines.ok_or(DropReason::NoEvidence)?, &file.added_numbers())?;
         Ok(Place { path: file.path.clone(), file, start, end })
     }
@@ -200,17 +198,32 @@ fn first_paragraph(text: &str, otherwise: &str) -> String {
 }
 
 /// The files of the change of which a linter says that it could not look at them, each with the line.
-pub fn unread(profile: &Profile, results: &[LinterResult], root: &str, change: &Change) -> Vec<Silenced> {
+pub fn unread(profile: &Profile, results: &[LinterResult], change: &Change) -> Vec<Silenced> {
     let unread = results.iter().filter(|result| profile.is_unread_rule(&result.rule));
     let file = |result: &LinterResult| {
-        let file = named_file(&result.file, root, change)?;
+        let file = named_file(&result.file, None, change)?;
         Some(Silenced::unread(&file.path, result.lines.map_or(1, |(start, _)| start)))
     };
     unread.filter_map(file).collect()
 }
 
+/// Results about files that it was not given. `//line` and `#line` have some linters speak of any name, so nobody knows which of its files
+/// they are about. Of a whole tree, a linter may also read what is installed with it.
+pub fn misplaced(profile: &Profile, own: &TriageTable, results: &[LinterResult], given: &BTreeSet<RepoPath>) -> Vec<Silenced> {
+    let is_given = |named: &str| match repo_path(named, None) {
+        Some(path) => given.contains(&path) || given.contains(&RepoPath::from(path.as_str().replace('\\', "/").as_str())),
+        None => named.is_empty() || profile.tree == Tree::Whole,
+    };
+    let counts = |result: &&LinterResult| profile.triage(own, &result.rule, result.level.as_deref()) != Triage::Off;
+    let misplaced = results.iter().filter(counts).filter(|result| !is_given(&result.file));
+    let named = |result: &LinterResult| {
+        Silenced::unread(&RepoPath::from(one_line(&result.file).as_str()), result.lines.map_or(1, |(start, _)| start))
+    };
+    misplaced.map(named).collect()
+}
+
 /// The file of the change that a linter names. A backslash may be part of a name, or divide folders.
-pub fn named_file<'c>(named: &str, root: &str, change: &'c Change) -> Option<&'c ChangedFile> {
+pub fn named_file<'c>(named: &str, root: Option<&str>, change: &'c Change) -> Option<&'c ChangedFile> {
     let find = |named: &str| change.file(&repo_path(named, root)?);
     find(named).or_else(|| find(&named.replace('\\', "/")))
 }
@@ -224,9 +237,9 @@ pub fn place_of((start, end): (u32, u32), added: &AddedLines) -> Result<(u32, u3
 }
 
 /// A path of a linter's output as a path of the repository; nothing if it leads elsewhere.
-fn repo_path(named: &str, root: &str) -> Option<RepoPath> {
+fn repo_path(named: &str, root: Option<&str>) -> Option<RepoPath> {
     let inside = match named.strip_prefix('/') {
-        Some(_) => named.strip_prefix(root)?.strip_prefix('/')?,
+        Some(_) => named.strip_prefix(root?)?.strip_prefix('/')?,
         None => named,
     };
     let parts: Vec<&str> = inside.split('/').filter(|part| !part.is_empty() && *part != ".").collect();

@@ -26,6 +26,10 @@ pub struct Profile {
     pub files: Vec<String>,
     #[serde(default)]
     pub tree: Tree,
+    /// It imports or runs code by names that stand in the files that it reads, from the folder that they lie in. So its files are given to it
+    /// under names that nothing can import.
+    #[serde(default)]
+    pub imports_its_files: bool,
     /// Regular expressions for the comments and attributes that make it silent about a line or a file. The first group is what has to be
     /// blanked out for it to speak. No profile may forget them: a linter without any has an empty list.
     pub suppressed_by: Vec<String>,
@@ -45,6 +49,7 @@ pub struct Profile {
     /// Arguments that make it say its version.
     #[serde(default = "usual_version")]
     pub version: Vec<String>,
+    /// Variables. `{own}` stands for the folder of its `own` files.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
     /// Files that it is given from us: name → content.
@@ -263,6 +268,9 @@ impl Profile {
         for pattern in [&self.output.pattern, &self.output.rule_pattern] {
             regex::Regex::new(pattern).map_err(|error| error.to_string())?;
         }
+        if self.imports_its_files && self.tree == Tree::Whole {
+            return Err("a tool that imports its files cannot be given a whole tree: there they have their names".into());
+        }
         let needs = match self.output.format {
             Format::Json | Format::JsonLines => [&self.output.file, &self.output.line, &self.output.message],
             Format::Lines => [&self.output.pattern; 3],
@@ -292,7 +300,10 @@ impl Profile {
         Ok(Selection {
             files: Names::new(&self.files)?,
             base: Names::new(&self.config.base)?,
-            never: Names::new(&self.config.never)?,
+            obeyed: Names::at_any_depth(
+                self.config.base.iter().chain(&self.config.never).map(String::as_str).chain(OBEYED_BY_ANY),
+            )?,
+            obeyed_in_a_tree: Names::at_any_depth(OBEYED_IN_A_TREE)?,
         })
     }
 
@@ -309,8 +320,50 @@ impl Profile {
 pub struct Selection {
     files: Names,
     base: Names,
-    never: Names,
+    obeyed: Names,
+    obeyed_in_a_tree: Names,
 }
+
+/// What the program behind a linter's name may obey, whatever the linter is: version managers put a program of their own under its name, and
+/// choose by these files what to run; Node takes plugins and formatters from `node_modules` of the folder that it runs in.
+const OBEYED_BY_ANY: [&str; 33] = [
+    ".tool-versions",
+    ".python-version",
+    ".node-version",
+    ".nvmrc",
+    ".ruby-version",
+    ".ruby-gemset",
+    ".rvmrc",
+    ".rbenv-vars",
+    ".rbenv-gemsets",
+    ".go-version",
+    ".java-version",
+    ".sdkmanrc",
+    ".php-version",
+    ".perl-version",
+    ".lua-version",
+    ".swift-version",
+    ".terraform-version",
+    ".terragrunt-version",
+    ".opentofu-version",
+    ".asdfrc",
+    ".prototools",
+    "mise.toml",
+    "mise.*.toml",
+    ".mise.toml",
+    ".mise.*.toml",
+    ".rtx.toml",
+    "mise/config*.toml",
+    ".mise/**",
+    ".config/mise.toml",
+    ".config/mise/**",
+    "rust-toolchain",
+    "rust-toolchain.toml",
+    "node_modules/**",
+];
+/// Files of a shell, which no linter is run by. Out of a whole tree they are taken all the same; where one is what changed, a scanner for
+/// secrets is to read it.
+const OBEYED_IN_A_TREE: [&str; 1] = [".envrc"];
 
 impl Selection {
     /// Is a changed file given to it?
@@ -325,7 +378,12 @@ impl Selection {
 
     /// Would it take orders from a file of this name?
     pub fn obeys(&self, path: &RepoPath) -> bool {
-        self.is_base_config(path) || self.never.contains(path)
+        self.obeyed.contains(path)
+    }
+
+    /// Is it taken out of a whole tree?
+    pub fn obeys_in_a_tree(&self, path: &RepoPath) -> bool {
+        self.obeys(path) || self.obeyed_in_a_tree.contains(path)
     }
 
     pub fn is_base_config(&self, path: &RepoPath) -> bool {
@@ -351,6 +409,21 @@ impl Names {
             set.build().map_err(|error| error.to_string())
         };
         Ok(Names { names: set(false)?, paths: set(true)? })
+    }
+
+    /// A pattern with a slash fits below any folder too, and one for all that is in a folder fits the folder itself: it may be a link.
+    pub(super) fn at_any_depth<'p>(patterns: impl IntoIterator<Item = &'p str>) -> Result<Self, String> {
+        let mut all = Vec::new();
+        for pattern in patterns {
+            match pattern.trim_start_matches("**/") {
+                name if !name.contains('/') => all.push(name.to_owned()),
+                path => all.push(format!("**/{path}")),
+            }
+            if let Some(folder) = pattern.strip_suffix("/**") {
+                all.push(format!("**/{}", folder.trim_start_matches("**/")));
+            }
+        }
+        Names::new(&all)
     }
 
     pub(super) fn contains(&self, path: &RepoPath) -> bool {

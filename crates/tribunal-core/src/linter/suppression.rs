@@ -15,6 +15,7 @@ use crate::ids::RepoPath;
 use regex::{Captures, Regex};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::sync::OnceLock;
 
 /// Comments and attributes that make linters silent which have no profile.
 const OF_OTHERS: &[&str] = &[
@@ -151,33 +152,48 @@ fn is_python(path: &RepoPath) -> bool {
     [".py", ".pyi", ".pyw"].iter().any(|ending| path.as_str().to_ascii_lowercase().ends_with(ending))
 }
 
-/// Python decodes a file as its first two lines say.
-fn has_odd_encoding(text: &str) -> bool {
-    const PLAIN: [&str; 12] = [
+/// Whether Python decodes this text, as its first two lines say, into other characters than those that stand there.
+pub fn has_odd_encoding(text: &str) -> bool {
+    const PLAIN: [&str; 26] = [
         "utf-8",
         "utf8",
         "utf-8-sig",
+        "u8",
         "ascii",
         "us-ascii",
         "latin-1",
         "latin1",
-        "iso-8859-1",
-        "iso8859-1",
-        "iso-8859-15",
-        "cp1252",
-        "windows-1252",
+        "latin-2",
+        "latin2",
+        "cp437",
+        "cp850",
+        "cp852",
+        "cp866",
+        "cp932",
+        "cp936",
+        "cp949",
+        "cp950",
+        "gbk",
+        "gb2312",
+        "gb18030",
+        "big5",
+        "shift-jis",
+        "sjis",
+        "tis-620",
+        "l1",
     ];
+    const FAMILIES: [&str; 7] = ["iso-8859-", "iso8859-", "cp125", "windows-125", "koi8-", "euc-", "mac-"];
+    // Python takes the first `coding` that a name follows.
+    static DECLARED: OnceLock<Option<Regex>> = OnceLock::new();
+    let declared = DECLARED.get_or_init(|| Regex::new(r"^[ \t\x0c]*#.*?coding[:=][ \t]*([-_.a-zA-Z0-9]+)").ok());
     let named = |line: &str| {
-        let (_, rest) = line.split_once('#')?.1.split_once("coding")?;
-        let name: String = rest
-            .strip_prefix([':', '='])?
-            .trim_start()
-            .chars()
-            .take_while(|c| c.is_alphanumeric() || "-_.".contains(*c))
-            .collect();
-        Some(name.to_ascii_lowercase().replace('_', "-"))
+        let captures = declared.as_ref()?.captures(line)?;
+        Some(captures[1].to_ascii_lowercase().replace('_', "-"))
     };
-    text.lines().take(2).filter_map(named).any(|name| !PLAIN.contains(&name.as_str()))
+    let is_plain =
+        |name: &str| PLAIN.contains(&name) || FAMILIES.iter().any(|start| name.starts_with(start)) || name.starts_with("utf-8-");
+    let start = text.strip_prefix('\u{feff}').unwrap_or(text);
+    start.lines().take(2).filter_map(named).any(|name| !is_plain(&name))
 }
 
 /// Files that a linter may leave out without a word because of what the change wrote into them.
@@ -261,7 +277,7 @@ impl Settings {
         let others = OF_OTHER_LINTERS.iter().chain(MANIFESTS).map(|name| (*name).to_owned());
         let names: BTreeSet<String> = profiles.cloned().chain(others).collect();
         let manifests: Vec<String> = MANIFESTS.iter().map(|name| (*name).to_owned()).collect();
-        Ok(Settings { all: Names::new(&names.into_iter().collect::<Vec<_>>())?, manifests: Names::new(&manifests)? })
+        Ok(Settings { all: Names::at_any_depth(names.iter().map(String::as_str))?, manifests: Names::new(&manifests)? })
     }
 
     pub fn contains(&self, path: &RepoPath) -> bool {

@@ -3,6 +3,7 @@
 
 use super::conditions::{Condition, Conditions};
 use super::facts::Facts;
+use super::words::named;
 use crate::ids::{RunId, Sha};
 use crate::publish::outgoing::Outgoing;
 use crate::pull::facts::{MergeMethod, MergeOrder};
@@ -54,11 +55,20 @@ impl Clearance {
         MergeOrder { head: self.head.clone(), method: self.method, title: Outgoing::default(), message: Outgoing::default() }
     }
 
+    /// A forge guards a merge by the head alone, so the base is asked for once more right before.
+    pub fn is_for(&self, base_branch: &str) -> Result<(), Lapse> {
+        match self.base_branch == base_branch {
+            true => Ok(()),
+            false => Err(Lapse::BaseChanged { cleared: self.base_branch.clone(), found: base_branch.to_owned() }),
+        }
+    }
+
     /// Asked again right before the merge, with everything read anew: whatever is not as it was takes the right back.
     pub fn still_holds(&self, now: &Facts, conditions: &Conditions) -> Result<(), Lapse> {
         if now.head != self.head {
             return Err(Lapse::HeadMoved { cleared: self.head.clone(), found: now.head.clone() });
         }
+        self.is_for(&now.base_branch)?;
         match conditions.clearance() {
             Some(clearance) if clearance == self => Ok(()),
             Some(_) => Err(Lapse::Different),
@@ -72,8 +82,10 @@ impl Clearance {
 pub enum Lapse {
     #[error("the head was {} when it was cleared, and is {} now", .cleared.short(), .found.short())]
     HeadMoved { cleared: Sha, found: Sha },
-    /// Another base, another method or another review: as good, and not the one that was cleared.
-    #[error("its base, its review or the way it is merged is not what was cleared")]
+    #[error("its base was {} when it was cleared, and is {} now", named(.cleared), named(.found))]
+    BaseChanged { cleared: String, found: String },
+    /// Another method or another review: as good, and not the one that was cleared.
+    #[error("its review or the way it is merged is not what was cleared")]
     Different,
     #[error("{}", .0.first().map_or("a condition is not met", Condition::sentence))]
     Unmet(Vec<Condition>),

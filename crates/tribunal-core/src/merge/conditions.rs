@@ -96,13 +96,13 @@ impl Name {
             Name::NoConflictMarkers => "no file of it holds conflict markers",
             Name::DependenciesMerged => "what it depends on is merged or closed, and it is not stacked on an open pull request",
             Name::ChecksGreen => "every check at the head is green, and every required one is there",
-            Name::Reviewed => "a whole review of ours has read exactly this head",
+            Name::Reviewed => "a whole review of ours has read exactly this head, for a merge into this base",
             Name::VerdictLgtm => "its verdict is LGTM",
             Name::NoBlockingFinding => "no finding is open that blocks",
             Name::Verified => "somebody other than the one who fixed has looked (`merge.verified_by`)",
             Name::NoChangesRequested => "no person asks for changes",
             Name::ThreadsSettled => "no thread of a person is open",
-            Name::Approvals => "as many people have approved this head as the forge and `merge.approvals` ask for",
+            Name::Approvals => "as many people have approved this head for this base as the forge and `merge.approvals` ask for",
             Name::Author => {
                 "its author and whoever pushed to it may write here, or somebody who may has approved exactly this head"
             }

@@ -3,6 +3,7 @@
 
 use super::hold::Hold;
 use super::people::Voices;
+use super::reviewed_place::ReviewedPlace;
 use crate::combine::finding::Finding;
 use crate::combine::verdict::{FailLevel, Outcome, Verdict};
 use crate::diff::change::{Change, ChangedFile};
@@ -100,15 +101,28 @@ impl HeadMaker {
     }
 
     /// A pull request can be opened by one person from the fork of another, who can push to it at any time. Forges other than Gitea do
-    /// not say who pushed to a fork, so only its author's own fork goes with the author's permission.
-    pub fn fork_owner(pull: &Pull) -> Option<HeadMaker> {
+    /// not say who pushed to a fork, so only its author's own fork goes with the author's permission. Whoever may push to a fork that
+    /// is nobody's, or that the owner of the base holds, need not be among those who may push to the base.
+    pub fn fork_owner(pull: &Pull, tells_pushers: bool) -> Option<HeadMaker> {
         // All but the last part: who owns a group on GitLab does not own its parent.
         let owner =
             |tip: &Tip| tip.repository.as_deref().and_then(|path| path.rsplit_once('/')).map(|(owner, _)| owner.to_owned());
-        let fork_owner = owner(&pull.head).filter(|_| pull.head.repository != pull.base.repository)?;
-        let is_known = |known: &str| known.eq_ignore_ascii_case(&fork_owner);
-        if is_known(&pull.author.login) || owner(&pull.base).is_some_and(|base_owner| is_known(&base_owner)) {
+        if !pull.is_fork || (pull.head.repository.is_some() && pull.head.repository == pull.base.repository) {
             return None;
+        }
+        let unread = |login: String, because: &str| {
+            let may_write = Told::Unknown(because.to_owned());
+            (!tells_pushers).then_some(HeadMaker { login, part: Part::ForkOwner, may_write })
+        };
+        let Some(fork_owner) = owner(&pull.head) else {
+            return unread("somebody".to_owned(), "the forge does not say whose fork it is");
+        };
+        let is_owner = |known: &str| known.eq_ignore_ascii_case(&fork_owner);
+        if is_owner(&pull.author.login) {
+            return None;
+        }
+        if owner(&pull.base).is_some_and(|base_owner| is_owner(&base_owner)) {
+            return unread(fork_owner, "the forge does not say who may push to that fork");
         }
         Some(HeadMaker { login: fork_owner, part: Part::ForkOwner, may_write: Told::Is(false) })
     }
@@ -137,6 +151,9 @@ pub struct Reviewed {
     pub run: RunId,
     /// The head that was read, which need not be the head of now.
     pub head: Sha,
+    /// The branch that it was to be merged into. Nothing in a receipt of an older release.
+    #[serde(default)]
+    pub base_branch: Option<String>,
     pub outcome: Outcome,
     pub verdict: Option<Verdict>,
     /// Agents that answered, without rules and linters.
@@ -148,10 +165,15 @@ pub struct Reviewed {
 }
 
 impl Reviewed {
+    pub fn place(&self) -> ReviewedPlace<'_> {
+        ReviewedPlace::new(&self.head, self.base_branch.as_ref())
+    }
+
     pub fn of(document: &Document) -> Reviewed {
         Reviewed {
             run: document.receipt.run.clone(),
             head: document.receipt.head.clone(),
+            base_branch: document.receipt.base_branch.clone(),
             outcome: document.outcome,
             verdict: document.verdict,
             agents: document
@@ -251,6 +273,15 @@ pub struct Gate {
 pub struct Consent {
     pub by: String,
     pub head: Sha,
+    /// The branch that it may be merged into.
+    #[serde(default)]
+    pub base_branch: Option<String>,
+}
+
+impl Consent {
+    pub fn place(&self) -> ReviewedPlace<'_> {
+        ReviewedPlace::new(&self.head, self.base_branch.as_ref())
+    }
 }
 
 impl Facts {
@@ -259,18 +290,22 @@ impl Facts {
         NotPushable::of(self.is_fork, &self.made_by)
     }
 
-    /// The review, if it is of exactly this head (design rule 1).
+    pub fn place(&self) -> ReviewedPlace<'_> {
+        ReviewedPlace::new(&self.head, Some(&self.base_branch))
+    }
+
+    /// The review, if it is of exactly this head and this base (design rule 1).
     pub fn review_of_head(&self) -> Option<&Reviewed> {
         match &self.review {
-            Told::Is(Some(review)) if review.head == self.head => Some(review),
+            Told::Is(Some(review)) if review.place().is_same(self.place()) => Some(review),
             Told::Is(_) | Told::Unknown(_) => None,
         }
     }
 
-    /// A person who said that this head may be merged, in answer to a gate.
+    /// A person who said that this head may be merged into this base, in answer to a gate.
     pub fn consent(&self) -> Option<&Consent> {
         match &self.gates {
-            Told::Is(gates) => gates.consent.as_ref().filter(|consent| consent.head == self.head),
+            Told::Is(gates) => gates.consent.as_ref().filter(|consent| consent.place().is_same(self.place())),
             Told::Unknown(_) => None,
         }
     }
@@ -296,14 +331,21 @@ mod tests {
     /// Issue 16, 3: whoever owns the fork can push to it, whoever opened the pull request.
     #[test]
     fn the_owner_of_a_fork_has_a_part_in_its_head() {
-        let from = |repository: Option<&str>| {
+        let of = |repository: Option<&str>, tells_pushers| {
             let mut pull = crate::procedure::settle::samples::pull(1, "1111");
+            pull.is_fork = repository != Some("acme/shop");
             pull.head.repository = repository.map(str::to_owned);
-            HeadMaker::fork_owner(&pull).map(|maker| (maker.login, maker.may_write))
+            HeadMaker::fork_owner(&pull, tells_pushers).map(|maker| (maker.login, maker.may_write))
         };
+        let from = |repository| of(repository, false);
         assert_eq!(from(Some("eve/shop")), Some(("eve".into(), Told::Is(false))));
-        for known in [Some("acme/shop"), Some("acme/shop-2"), Some("Dev/shop"), None] {
+        for known in [Some("acme/shop"), Some("Dev/shop")] {
             assert_eq!(from(known), None, "{known:?}");
+        }
+        for unread in [None, Some("acme/shop-2")] {
+            let maker = from(unread);
+            assert!(matches!(maker, Some((_, Told::Unknown(_)))), "{unread:?}: {maker:?}");
+            assert_eq!(of(unread, true), None, "who pushed is told");
         }
         assert_eq!(from(Some("acme/interns/shop")).map(|(login, _)| login), Some("acme/interns".into()), "not the group's own");
     }

@@ -159,7 +159,7 @@ mod tests {
         assert!(holds[0].stands(&taken_back) && !holds[1].stands(&taken_back));
         let approved = with(Voices { approved: ["bob".to_owned()].into(), ..Voices::default() });
         assert!(!holds.iter().any(|hold| hold.stands(&approved)));
-        let consent = Consent { by: "bob".into(), head: gone.head.clone() };
+        let consent = Consent { by: "bob".into(), head: gone.head.clone(), base_branch: Some("main".into()) };
         let consented = Facts { gates: Told::Is(Gates { consent: Some(consent), ..Gates::default() }), ..ready() };
         assert!(!holds.iter().any(|hold| hold.stands(&consented)));
         let moved = Facts { head: "4444444444444444444444444444444444444444".into(), ..ready() };

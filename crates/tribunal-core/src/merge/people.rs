@@ -1,12 +1,15 @@
 //! What people say about a merge (design rule 11): who approved this head, who asks for changes, and which of their threads are open.
-//! A machine's approval is never a person's, and an approval of another head is no approval of this one (design rule 7).
+//! A machine's approval is never a person's, and an approval of another head, or from before the base was changed, is no approval of
+//! this one (design rule 7).
 
+use crate::calendar::millis_of;
 use crate::feedback::gather::{Part, Said};
 use crate::feedback::item::Voice;
 use crate::feedback::reviewer::voice;
 use crate::pull::chronological::Chronological;
 use crate::pull::facts::Account;
 use crate::pull::talk::{Review, ReviewState, Thread};
+use crate::pull::told::Told;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,10 +17,10 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Voices {
     /// Logins of people other than the author who approved the head, and may write here: anybody can press a button.
     pub approved: BTreeSet<String>,
-    /// Of those who approved the head, and of whom it cannot be found out whether they may.
+    /// Of those who approved the head, and of whom it cannot be found out whether they may, or for which base they did.
     #[serde(default)]
     pub unsure: BTreeSet<String>,
-    /// Of those who approved an earlier one, and have not said anything since.
+    /// Of those who approved an earlier one, or before the base was changed, and have not said anything since.
     pub approved_before: BTreeSet<String>,
     /// Of those who ask for changes, at whatever head: only they, or whoever dismisses it, take it back.
     pub asking: BTreeSet<String>,
@@ -69,6 +72,19 @@ fn approves_head(said: &Said<'_>, review: &Review) -> bool {
         && can_approve(said, &review.author)
 }
 
+/// Was it said when the pull request was aimed at the branch that it is aimed at now? Nothing where that cannot be told. A forge keeps
+/// an approval when the base is changed, and writes down when that was. In the same second nobody knows which came first.
+fn is_for_base(review: &Review, base_changed_at: &Told<Option<String>>) -> Option<bool> {
+    match base_changed_at {
+        Told::Unknown(_) => None,
+        Told::Is(None) => Some(true),
+        Told::Is(Some(changed_at)) => {
+            let in_seconds = |at: &str| millis_of(at).map(|millis| millis / 1_000);
+            Some(in_seconds(&review.submitted_at)? > in_seconds(changed_at)?)
+        }
+    }
+}
+
 /// Nobody approves their own change. Nor is an approval of the account whose token we use a person's: whatever runs with the token can
 /// give one, and what was cut off may have left ours there without its seal. Its other words may be a person's, because they merge
 /// nothing.
@@ -77,7 +93,8 @@ fn can_approve(said: &Said<'_>, account: &Account) -> bool {
 }
 
 impl Voices {
-    pub fn of(said: &Said<'_>) -> Voices {
+    /// `base_changed_at`: when the pull request was last aimed at another branch, if it ever was.
+    pub fn of(said: &Said<'_>, base_changed_at: &Told<Option<String>>) -> Voices {
         let mut voices = Voices::default();
         for thread in said.threads {
             match state_of(said, thread) {
@@ -93,7 +110,12 @@ impl Voices {
             if review.state != ReviewState::ChangesRequested && decides {
                 voices.taken_back.insert(login.clone());
             }
-            match (review.state, approves_head(said, review), right) {
+            let approves = approves_head(said, review);
+            let (is_for_base, right) = match is_for_base(review, base_changed_at) {
+                Some(is_for_base) => (is_for_base, right),
+                None => (true, right.filter(|may_write| !may_write)),
+            };
+            match (review.state, approves && is_for_base, right) {
                 (ReviewState::ChangesRequested, _, _) => voices.asking.insert(login),
                 (ReviewState::Approved, true, Some(true)) => voices.approved.insert(login),
                 (ReviewState::Approved, true, None) => voices.unsure.insert(login),
@@ -152,10 +174,13 @@ mod tests {
     use crate::feedback::samples::{HEAD, Stage, bot, codex, person, reply};
     use crate::publish::marker::{Disposition, Mark};
     use crate::pull::facts::{AccountKind, Permission};
-    use crate::pull::told::Told;
+
+    fn voices(stage: &Stage) -> Voices {
+        voices_since(stage, &Told::Is(None))
+    }
 
     /// Everybody may write but strangers.
-    fn voices(stage: &Stage) -> Voices {
+    fn voices_since(stage: &Stage, base_changed_at: &Told<Option<String>>) -> Voices {
         let mut permissions = Permissions::default();
         for account in deciders(&stage.said()) {
             permissions.put(
@@ -167,7 +192,7 @@ mod tests {
                 },
             );
         }
-        Voices::of(&Said { permissions: &permissions, ..stage.said() })
+        Voices::of(&Said { permissions: &permissions, ..stage.said() }, base_changed_at)
     }
 
     fn logins(logins: &BTreeSet<String>) -> Vec<&str> {
@@ -190,6 +215,27 @@ mod tests {
         assert_eq!((logins(&voices.approved), logins(&voices.unsure)), (vec!["ann"], vec!["somebody"]));
         assert_eq!(logins(&voices.approved_before), ["bob"]);
         assert!(voices.asking.is_empty());
+    }
+
+    /// Approved for `develop`, and then aimed at `main`: the forge keeps the approval, and it is none.
+    #[test]
+    fn an_approval_from_before_the_base_was_changed_does_not_count() {
+        let mut stage = Stage::new()
+            .review(&person("ann"), ReviewState::Approved, "fine for develop")
+            .review(&person("bob"), ReviewState::Approved, "fine for main")
+            .review(&person("cem"), ReviewState::Approved, "in the same second");
+        stage.reviews[0].submitted_at = "2026-11-19T10:00:00Z".into();
+        stage.reviews[1].submitted_at = "2026-11-19T12:00:02+01:00".into();
+        stage.reviews[2].submitted_at = "2026-11-19T11:00:01Z".into();
+        let changed = voices_since(&stage, &Told::Is(Some("2026-11-19T11:00:01.500Z".into())));
+        assert_eq!(logins(&changed.approved), ["bob"]);
+        assert_eq!(logins(&changed.approved_before), ["ann", "cem"]);
+        assert_eq!(logins(&voices(&stage).approved), ["ann", "bob", "cem"], "it was never changed");
+        for unread in [Told::Unknown("HTTP 403".to_owned()), Told::Is(Some("yesterday".to_owned()))] {
+            let voices = voices_since(&stage, &unread);
+            assert!(voices.approved.is_empty());
+            assert_eq!(logins(&voices.unsure), ["ann", "bob", "cem"], "{unread:?}");
+        }
     }
 
     /// Whose kind could not be read may be a machine: it approves nothing and takes nothing back, and what it asks for holds.

@@ -40,6 +40,7 @@ pub fn ready() -> Facts {
         review: Told::Is(Some(Reviewed {
             run: "run-1".into(),
             head: HEAD.into(),
+            base_branch: Some("main".into()),
             outcome: Outcome::Clean,
             verdict: Some(Verdict::Lgtm),
             agents: BTreeSet::from(["claude".into()]),

@@ -13,6 +13,7 @@ use crate::combine::verdict::{Outcome, Verdict};
 use crate::ids::FindingId;
 use crate::plan::links::Reference;
 use crate::publish::status::CONTEXT;
+use crate::publish::tests::acted_on;
 use crate::pull::facts::{CheckState, MergeMethod, Mergeable, Obstacle, PullState, RequiredChecks};
 use crate::pull::told::Told;
 use proptest::prelude::*;
@@ -151,6 +152,7 @@ fn facts(world: &World) -> Facts {
     let review = Reviewed {
         run: "run-1".into(),
         head: if at(Axis::Review) == 1 { OTHER.into() } else { HEAD.into() },
+        base_branch: Some("main".into()),
         outcome: [Outcome::Clean, Outcome::Findings, Outcome::Incomplete, Outcome::NotRun][at(Axis::Outcome) as usize],
         verdict: [Some(Verdict::Lgtm), Some(Verdict::Minor), Some(Verdict::Major), Some(Verdict::Blocked), None]
             [at(Axis::Verdict) as usize],
@@ -211,7 +213,7 @@ fn facts(world: &World) -> Facts {
         wanted => Told::Is(u32::from(wanted)),
     };
     let gate = || vec![Gate { name: "post-feedback-merge".into(), question: "Merge?".into() }];
-    let consent = |head: &str| Some(Consent { by: "cem".into(), head: head.into() });
+    let consent = |head: &str| Some(Consent { by: "cem".into(), head: head.into(), base_branch: Some("main".into()) });
     let gates = Gates {
         pending: if at(Axis::Gates) == 1 { gate() } else { vec![] },
         refused: if at(Axis::Gates) == 2 { gate() } else { vec![] },
@@ -364,6 +366,31 @@ fn each_flipped_fact_lapses_a_clearance() {
     assert!(refused > 40, "{refused}");
 }
 
+/// A review and a yes are of a head and of the branch that it goes into. Whoever opened the pull request can aim it at another one.
+#[test]
+fn another_base_is_not_reviewed() {
+    let judged = |facts: &Facts| conditions(&merging(), facts, Wanted::AsConfigured);
+    let retargeted = Facts { base_branch: "release".into(), ..ready() };
+    let mut unnamed = ready();
+    if let Told::Is(Some(review)) = &mut unnamed.review {
+        review.base_branch = None;
+    }
+    for (facts, words) in [(&retargeted, "was made for a merge into `main`"), (&unnamed, "does not name the branch")] {
+        let judged = judged(facts);
+        assert!(judged.clearance().is_none());
+        for name in [Name::Reviewed, Name::VerdictLgtm, Name::NoBlockingFinding] {
+            assert!(!judged.get(name).unwrap().is_met(), "{name:?}");
+        }
+        assert!(judged.get(Name::Reviewed).unwrap().sentence().contains(words));
+    }
+    let consent = |base_branch: Option<&str>| {
+        let consent = Consent { by: "cem".into(), head: HEAD.into(), base_branch: base_branch.map(str::to_owned) };
+        let gates = Told::Is(Gates { consent: Some(consent), ..Gates::default() });
+        Facts { gates, ..ready() }.consent().is_some()
+    };
+    assert!(consent(Some("main")) && !consent(Some("release")) && !consent(None));
+}
+
 /// Design rule 7: a clearance is of one head, one base, one review and one method.
 #[test]
 fn a_clearance_is_of_what_was_cleared() {
@@ -373,7 +400,8 @@ fn a_clearance_is_of_what_was_cleared() {
     assert!(matches!(lapse, Lapse::HeadMoved { .. }), "{lapse}");
     let elsewhere = Facts { base_branch: "release".into(), ..ready() };
     let lapse = cleared.still_holds(&elsewhere, &conditions(&merging(), &elsewhere, Wanted::AsConfigured)).unwrap_err();
-    assert_eq!(lapse, Lapse::Different);
+    assert!(matches!(lapse, Lapse::BaseChanged { .. }), "{lapse}");
+    assert!(cleared.is_for("main").is_ok() && cleared.is_for("release").is_err());
     let other_way = MergePolicy { method: MergeMethod::Rebase, ..merging() };
     assert_eq!(cleared.still_holds(&ready(), &conditions(&other_way, &ready(), Wanted::AsConfigured)), Err(Lapse::Different));
 }
@@ -482,6 +510,15 @@ fn everything_has_a_cure() {
             }
         }
     }
+}
+
+/// Design rule 6: a title is somebody's words.
+#[test]
+fn a_title_is_harmless_as_markdown() {
+    let facts = Facts { title: "[x](//evil.example) ![y](//e) #12 @octo <b> `` c ` d `` `a|b` <i>".into(), ..ready() };
+    let page = markdown(&[Why::of(&facts, &conditions(&merging(), &facts, Wanted::AsConfigured))]);
+    assert_eq!(acted_on(&page), [""; 0], "{page}");
+    assert!(!page.contains(" #12") && page.contains("`` c ` d ``"), "{page}");
 }
 
 /// The conditions are read back as they were written: a stored state is read by a later release.

@@ -3,6 +3,7 @@
 use super::conditions::{By, Condition, Conditions, Standing};
 use super::facts::Facts;
 use crate::ids::Sha;
+use crate::publish::markdown::inert;
 use crate::publish::visible::visible_line;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -117,7 +118,7 @@ pub fn line(condition: &Condition) -> (&'static str, &'static str, String) {
 pub fn markdown(whys: &[Why]) -> String {
     let mut out = String::new();
     for why in whys {
-        out.push_str(&format!("### #{} {}\n\n{}\n\n", why.number, escaped(&why.title), escaped(&why.headline())));
+        out.push_str(&format!("### #{} {}\n\n{}\n\n", why.number, inert(&why.title), inert(&why.headline())));
         out.push_str("| | condition | how it stands | what helps |\n| --- | --- | --- | --- |\n");
         for condition in &why.conditions {
             let (sign, word, _) = line(condition);
@@ -125,14 +126,9 @@ pub fn markdown(whys: &[Why]) -> String {
                 By::Time | By::Person => cure.what.clone(),
                 By::Tribunal => format!("run {}", cure.what),
             });
-            out.push_str(&format!("| {sign} | {word} | {} | {} |\n", escaped(condition.sentence()), escaped(&cure)));
+            out.push_str(&format!("| {sign} | {word} | {} | {} |\n", inert(condition.sentence()), inert(&cure)));
         }
         out.push('\n');
     }
     out
-}
-
-/// For a cell of a table, and so that no title becomes a link, a mention or a heading.
-fn escaped(text: &str) -> String {
-    visible_line(text).replace('|', "\\|").replace('@', "@\u{2060}").replace('<', "&lt;")
 }

@@ -66,7 +66,7 @@ impl Exemption {
         Exemption(SkipReason::Configured)
     }
 
-    /// Binary content that the base knows as binary: by an attribute, or because the file was there in the same format. Nothing
+    /// Binary content, or what stands for it, that the base knows as binary: by an attribute, or because the file was there in the same format. Nothing
     /// of a deleted file is left to read. A path that an interpreter runs is never taken for data.
     pub(super) fn for_binary(file: &FileSummary) -> Option<Self> {
         let base = file.base.as_ref();
@@ -75,7 +75,9 @@ impl Exemption {
         let before = base.and_then(|base| base.before.as_ref());
         let was_so = before.is_some_and(|before| {
             let same_name = before.path == file.path || before.path.extension() == file.path.extension();
-            before.content == ContentKind::Binary && before.format == file.format && same_name && !is_code
+            let is_pointer = file.content == ContentKind::Pointer && file.format.is_some();
+            let same_kind = before.content == file.content && (is_pointer || file.content == ContentKind::Binary);
+            same_kind && before.format == file.format && same_name && !is_code
         });
         let is_gone = file.status == FileStatus::Deleted;
         ((marked || was_so) && !file.became_executable || is_gone).then_some(Exemption(SkipReason::Binary))

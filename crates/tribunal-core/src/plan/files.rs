@@ -3,7 +3,7 @@
 pub use super::lock_file::is_lock_file;
 
 use super::base::{BaseFacts, Exemption};
-use super::lock_file;
+use super::{lock_file, pointer};
 use crate::diff::change::{Change, ChangedFile, FileContent, FileStatus};
 use crate::ids::RepoPath;
 use globset::{Glob, GlobSet, GlobSetBuilder};
@@ -112,6 +112,8 @@ pub enum ContentKind {
     Binary,
     Submodule,
     Symlink,
+    /// A pointer of Git LFS or git-annex: text in place of content that is not in this repository.
+    Pointer,
 }
 
 impl From<FileContent> for ContentKind {
@@ -170,6 +172,8 @@ pub enum NotReviewed {
     Binary,
     /// A submodule that is new, or at another commit: what it holds is in another repository.
     Submodule,
+    /// A pointer of Git LFS or git-annex: what it stands for is not in this repository.
+    Pointer,
     /// A symbolic link that leads out of the repository.
     LinkLeadsOut,
     /// Larger than `[files] max_bytes`.
@@ -180,6 +184,8 @@ pub enum NotReviewed {
     TooLargeToParse,
     /// Most of what the change wrote there could not be parsed, so only its lines were checked.
     DoesNotParse,
+    /// Whoever runs what the change wrote there reads it in another way than the rules: by an escape, a line end or a language of its own.
+    ReadOtherwise,
     /// A new file that looks like the output of a bundler, so only what is gravest was looked for in its long lines.
     NewBundle,
     /// Nested too deeply for the rules, so only its lines were checked.
@@ -193,11 +199,13 @@ impl NotReviewed {
         match self {
             NotReviewed::Binary => "binary, and not known as binary in the base",
             NotReviewed::Submodule => "submodule, new or at another commit",
+            NotReviewed::Pointer => "a pointer of Git LFS or git-annex, its content was not read",
             NotReviewed::LinkLeadsOut => "symbolic link out of the repository",
             NotReviewed::TooLarge => "too large",
             NotReviewed::OverTotal => "the change as a whole is too large",
             NotReviewed::TooLargeToParse => "too large to parse, only its lines were checked",
             NotReviewed::DoesNotParse => "does not parse, only its lines were checked",
+            NotReviewed::ReadOtherwise => "is run in another way than it reads, so the rules may not have seen its code",
             NotReviewed::NewBundle => "looks like a new bundle, only the gravest was looked for",
             NotReviewed::NestedTooDeeply => "nested too deeply, only its lines were checked",
             NotReviewed::OutOfTime => "the time for the rules ran out",
@@ -207,12 +215,14 @@ impl NotReviewed {
     /// What a maintainer can do to have it read or to accept that it is not.
     pub fn advice(self) -> &'static str {
         match self {
-            NotReviewed::Binary => {
+            NotReviewed::Binary | NotReviewed::Pointer => {
                 "list it under [files] skip, or give it the `binary` attribute in .gitattributes, on the base branch"
             }
-            NotReviewed::Submodule | NotReviewed::LinkLeadsOut | NotReviewed::DoesNotParse | NotReviewed::NewBundle => {
-                "look at it yourself, or list it under [files] skip to accept that"
-            }
+            NotReviewed::Submodule
+            | NotReviewed::LinkLeadsOut
+            | NotReviewed::DoesNotParse
+            | NotReviewed::ReadOtherwise
+            | NotReviewed::NewBundle => "look at it yourself, or list it under [files] skip to accept that",
             NotReviewed::TooLarge => "raise [files] max_bytes, or list it under [files] skip to accept that",
             NotReviewed::OverTotal => {
                 "split the change, raise [files] max_total_bytes, or list it under [files] skip to accept that"
@@ -290,6 +300,10 @@ impl FileRules {
         let exemption = match file.content {
             ContentKind::Binary => {
                 return Exemption::for_binary(file).map_or(Disposition::NotReviewed(NotReviewed::Binary), Disposition::Skip);
+            }
+            // What is behind a pointer may be anything that a binary file may be.
+            ContentKind::Pointer => {
+                return Exemption::for_binary(file).map_or(Disposition::NotReviewed(NotReviewed::Pointer), Disposition::Skip);
             }
             ContentKind::Submodule => {
                 return Exemption::for_submodule(file)
@@ -405,6 +419,8 @@ pub fn summarise(change: &Change) -> Vec<FileSummary> {
 pub fn summary(file: &ChangedFile) -> FileSummary {
     let text = file.new_text.as_deref();
     let executable = |mode: &Option<String>| mode.as_deref() == Some("100755");
+    let is_pointer = file.content == FileContent::Text && pointer::begins(first_line(file).unwrap_or_default());
+    let content = if is_pointer { ContentKind::Pointer } else { file.content.into() };
     FileSummary {
         old_path: file.old_path.clone(),
         added: file.added_lines().count() as u32,
@@ -414,8 +430,15 @@ pub fn summary(file: &ChangedFile) -> FileSummary {
         became_executable: executable(&file.new_mode) && !executable(&file.old_mode),
         leads_out: file.content == FileContent::Symlink && leads_out(file),
         is_lock_form: is_lock_file(&file.path) && text.is_some_and(|text| lock_file::is_lock_form(&file.path, text)),
-        ..FileSummary::new(file.path.clone(), file.status, file.content.into())
+        format: text.filter(|_| is_pointer).and_then(pointer::format).map(str::to_owned),
+        ..FileSummary::new(file.path.clone(), file.status, content)
     }
+}
+
+/// The first line of the new version, where it is known.
+fn first_line(file: &ChangedFile) -> Option<&str> {
+    let shown = || file.lines().find(|line| line.new_line == Some(1)).map(|line| line.text.as_str());
+    file.new_text.as_deref().and_then(|text| text.lines().next()).or_else(shown)
 }
 
 /// Does a link point out of the repository? A link whose target the diff does not show may point anywhere.

@@ -40,6 +40,9 @@ pub struct LastReview {
     /// Its change is, file by file, the change of today: a rebase that changed nothing.
     #[serde(default)]
     pub same_content: bool,
+    /// The pull request was aimed at another branch then, or the record does not say at which.
+    #[serde(default)]
+    pub other_target: bool,
 }
 
 fn yes() -> bool {
@@ -62,6 +65,8 @@ pub enum Widening {
         from: Sha,
         to: Sha,
     },
+    /// The pull request is to be merged into another branch than it was then.
+    TargetChanged,
     RulesChanged,
     LastIncomplete,
     NothingToBuildOn,
@@ -82,6 +87,9 @@ impl Widening {
             }
             Widening::BaseMoved { from, to } => {
                 format!("the base moved from {} to {}, so this is a full review", from.short(), to.short())
+            }
+            Widening::TargetChanged => {
+                "the last review does not name the branch that this is to be merged into, so this is a full review".into()
             }
             Widening::RulesChanged => {
                 "configuration, rules, roles, inputs or the engine changed since the last review, so this is a full review".into()
@@ -123,6 +131,8 @@ pub fn resolve(requested: RequestedMode, ground: Ground<'_>, base: &Sha, head: &
         Some(Widening::Unproved)
     } else if !last.complete {
         Some(Widening::LastIncomplete)
+    } else if last.other_target {
+        Some(Widening::TargetChanged)
     } else if last.fingerprint != fingerprint {
         Some(Widening::RulesChanged)
     } else if &last.base != base && !last.same_content {
@@ -152,6 +162,7 @@ mod tests {
             complete: true,
             proved: true,
             same_content: false,
+            other_target: false,
         }
     }
 
@@ -194,6 +205,7 @@ mod tests {
         for (changed, why) in [
             (LastReview { complete: false, ..last() }, Widening::LastIncomplete),
             (LastReview { fingerprint: "g".into(), ..last() }, Widening::RulesChanged),
+            (LastReview { other_target: true, ..last() }, Widening::TargetChanged),
             (LastReview { proved: false, ..last() }, Widening::Unproved),
             (LastReview { base: "a".into(), ..last() }, Widening::BaseMoved { from: "a".into(), to: "b".into() }),
         ] {

@@ -185,6 +185,7 @@ pub struct Policy {
 
 pub const DEFAULT_MAX_BYTES: u64 = 20 * 1024 * 1024;
 pub const DEFAULT_MAX_TOTAL_BYTES: u64 = 64 * 1024 * 1024;
+pub const MAX_CHANGED_FILES: usize = 50_000;
 
 fn default_max_total_bytes() -> u64 {
     DEFAULT_MAX_TOTAL_BYTES
@@ -199,11 +200,13 @@ pub struct ReadLimits {
     pub total: u64,
     /// Lines of all diffs together: a line takes room however short it is.
     pub lines: u64,
+    /// Files, in the order of their paths: an empty one takes no bytes, and still costs time and memory.
+    pub files: usize,
 }
 
 impl Default for ReadLimits {
     fn default() -> Self {
-        ReadLimits { file: DEFAULT_MAX_BYTES, total: DEFAULT_MAX_TOTAL_BYTES, lines: 2_000_000 }
+        ReadLimits { file: DEFAULT_MAX_BYTES, total: DEFAULT_MAX_TOTAL_BYTES, lines: 2_000_000, files: MAX_CHANGED_FILES }
     }
 }
 

@@ -95,6 +95,11 @@ impl Request {
         self.pull.as_ref().and_then(|pull| pull.brought.as_ref())
     }
 
+    /// The branch that the pull request is to be merged into.
+    pub fn base_branch(&self) -> Option<&String> {
+        self.pull.as_ref()?.base_branch.as_ref()
+    }
+
     /// Hash of all that this review follows from. Another job's findings make it another review.
     pub fn review_fingerprint(&self) -> String {
         match self.brought() {

@@ -32,7 +32,9 @@ pub struct Spot {
 impl Shown {
     pub fn of(change: &Change) -> Self {
         let files = change.files.iter().map(|file| {
-            let hunks = file.hunks.iter().map(|hunk| {
+            // A forge shows a moved file by what it changed, whatever else was read of it.
+            let shown = if file.is_reread() { &[] } else { file.hunks.as_slice() };
+            let hunks = shown.iter().map(|hunk| {
                 let of = |keep: fn(Origin) -> bool| hunk.lines.iter().filter(move |line| keep(line.origin));
                 let new = of(|origin| origin != Origin::Removed).filter_map(|line| line.new_line).collect();
                 let old = of(|origin| origin == Origin::Removed).filter_map(|line| line.old_line).collect();
@@ -63,5 +65,21 @@ impl Shown {
             line,
             start_line: (start < line && lines(hunk, start)).then_some(start),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diff::parse::parse_diff;
+
+    #[test]
+    fn a_file_that_was_read_anew_is_not_shown_so() {
+        let text = "diff --git a/tests/a.py b/src/a.py\nsimilarity index 100%\nrename from tests/a.py\nrename to src/a.py\n";
+        let mut change = parse_diff(text.as_bytes()).unwrap();
+        change.files[0].new_text = Some("x = 1\n".into());
+        change.files[0].reread_if_repurposed();
+        assert_eq!(change.added_count(), 1);
+        assert_eq!(Shown::of(&change).files["src/a.py"].hunks, []);
     }
 }

@@ -353,7 +353,10 @@ fn overtaken(desired: &Desired<'_>, observed: &Observed, view: &View<'_>, posted
         return None;
     }
     let is_whole = matches!(theirs.outcome, Outcome::Clean | Outcome::Findings);
-    let is_same = theirs.head == ours.head && theirs.base == ours.base && theirs.receipt.fingerprint == ours.receipt.fingerprint;
+    let is_same = theirs.head == ours.head
+        && theirs.base == ours.base
+        && theirs.receipt.base_branch == ours.receipt.base_branch
+        && theirs.receipt.fingerprint == ours.receipt.fingerprint;
     Some(match is_same && is_whole {
         true => Ending::Standing(Box::new(memory.clone())),
         false => Ending::Overtaken { run: run.clone() },

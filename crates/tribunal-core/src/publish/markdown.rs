@@ -1,5 +1,6 @@
 //! Text from a change is data (design rule 6): before it stands in Markdown of ours it is made harmless.
 
+use super::code_span::{CodeSpans, backtick_run};
 use super::visible::{visible, visible_line};
 
 /// Ends what a forge would take for a name, a number or an address, and is not seen.
@@ -13,16 +14,18 @@ pub(super) const JOINER: &str = "\u{2060}";
 pub fn inert(text: &str) -> String {
     let text = shown_line(&text.replace(['\n', '\r'], " "));
     let mut out = String::with_capacity(text.len() + 8);
+    let spans = CodeSpans::of(&text);
     let mut rest = text.as_str();
     let mut previous = ' ';
     while let Some(c) = rest.chars().next() {
-        let length = match (c, code_span(rest)) {
+        let span = spans.at(text.len() - rest.len()).filter(|span| !breaks_a_cell(span));
+        let length = match (c, span) {
             ('`', Some(span)) => {
                 out.push_str(span);
                 span.len()
             }
             ('`', None) => {
-                let run = backticks(rest);
+                let run = backtick_run(rest);
                 out.push_str(&"\\`".repeat(run));
                 run
             }
@@ -41,6 +44,11 @@ pub fn inert(text: &str) -> String {
     without_addresses(&out)
 }
 
+/// A `|` would end the cell of a table in the middle of a span, and so open what it closes; such a span is none.
+fn breaks_a_cell(span: &str) -> bool {
+    span.contains('|')
+}
+
 /// Everything visible but the joiner, which may be there from an earlier time.
 fn shown_line(text: &str) -> String {
     text.split(JOINER).map(visible_line).collect::<Vec<_>>().join(JOINER)
@@ -50,13 +58,13 @@ fn shown_line(text: &str) -> String {
 fn without_addresses(text: &str) -> String {
     let text = text.replace("://", &format!(":{JOINER}//"));
     let mut out = String::with_capacity(text.len());
-    let mut rest = text.as_str();
-    while let Some(at) = rest.to_ascii_lowercase().find("www.") {
-        out.push_str(&rest[..at + 3]);
+    let mut done = 0;
+    for (at, _) in text.to_ascii_lowercase().match_indices("www.") {
+        out.push_str(&text[done..at + 3]);
         out.push_str(JOINER);
-        rest = &rest[at + 3..];
+        done = at + 3;
     }
-    out + rest
+    out + &text[done..]
 }
 
 /// One character outside of code.
@@ -87,26 +95,6 @@ fn push_inert(out: &mut String, c: char, previous: char, next: Option<char>) {
         }
         _ => out.push(c),
     }
-}
-
-/// The code span that the text begins with, both runs of backticks included. A `|` would end the cell of a table in its middle,
-/// and so open what it closes; such a span is none.
-fn code_span(text: &str) -> Option<&str> {
-    let length = backticks(text);
-    let mut at = length;
-    while let Some(found) = text[at..].find('`') {
-        let (start, run) = (at + found, backticks(&text[at + found..]));
-        if run == length {
-            return Some(&text[..start + run]).filter(|span| !span.contains('|'));
-        }
-        at = start + run;
-    }
-    None
-}
-
-/// How many backticks the text begins with.
-fn backticks(text: &str) -> usize {
-    text.len() - text.trim_start_matches('`').len()
 }
 
 fn longest_run(text: &str) -> usize {

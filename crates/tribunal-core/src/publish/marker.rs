@@ -70,15 +70,33 @@ pub enum Mark {
     /// The summary of a round. It answers what cannot be replied to, each as `item@last_word`.
     Round { run: RunId, cycle: u32, items: Vec<String> },
     /// A formal verdict, and the occasion that it was given on (TS-101).
-    Verdict { sitting: Sitting, run: RunId, verdict: Verdict, head: Sha },
+    Verdict {
+        sitting: Sitting,
+        run: RunId,
+        verdict: Verdict,
+        head: Sha,
+        /// The branch that the head was to be merged into. Nothing in marks of earlier versions.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        base_branch: Option<String>,
+    },
     /// A question that only a person may answer.
     Gate { id: GateId },
     /// The review of a head that is not reviewed because of conflict markers (SL-36).
     Markers { head: Sha },
     /// What a sweep leaves to a person (SL-67).
-    Remains { run: RunId, head: Sha },
+    Remains {
+        run: RunId,
+        head: Sha,
+        /// How many things are left; 0 in marks of earlier versions.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        items: u32,
+    },
     /// Our record of feedback that held a merge back.
     Holds { holds: Vec<Hold> },
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// What an answer says of its finding.

@@ -9,6 +9,7 @@ pub mod known;
 pub mod mask;
 pub mod names;
 pub mod replacement;
+mod structure;
 
 use super::visible::{visible, visible_line};
 use known::{KnownSecrets, with_known};
@@ -103,7 +104,7 @@ pub fn shown_line(text: &str) -> String {
 }
 
 fn shown_with(text: &str, known: &KnownSecrets) -> String {
-    let masked = masked_with(text, known);
+    let masked = structure::without_new_signs(&masked_with(text, known));
     // `inert` puts this one between a sign and a name; it is ours, and the texts it stands in were made visible before.
     let parts: Vec<String> = masked.split(super::markdown::JOINER).map(visible).collect();
     parts.join(super::markdown::JOINER)

@@ -3,6 +3,7 @@
 use crate::combine::finding::Finding;
 use crate::findings::anchor::Side;
 use crate::findings::scale::Priority;
+use crate::publish::markdown::inert;
 use crate::report::document::Document;
 use serde_json::{Value, json};
 
@@ -27,7 +28,7 @@ pub fn rdjson(document: &Document) -> String {
 /// and each file that nobody has read is a diagnostic.
 fn missing(document: &Document) -> Vec<Value> {
     let failed = document.subagent_failures.iter().map(|failure| {
-        let message = format!("{} ({}) failed: {}", failure.seat.role, failure.seat.agent, failure.reason);
+        let message = inert(&format!("{} ({}) failed: {}", failure.seat.role, failure.seat.agent, failure.reason));
         json!({ "message": message, "location": { "path": "" }, "severity": "ERROR", "code": { "value": "reviewer-failed" }, "source": source() })
     });
     let unread = document.receipt.coverage.accounts.iter().filter(|account| account.ended.is_missing()).map(|account| {
@@ -50,8 +51,10 @@ fn severity(priority: Priority) -> &'static str {
     }
 }
 
+/// reviewdog posts it as Markdown.
 fn message(finding: &Finding) -> String {
-    format!("{} {}: {} {}", finding.id, finding.p_code, finding.failure_mode, finding.mitigation).trim_end().to_owned()
+    let (failure_mode, mitigation) = (inert(&finding.failure_mode), inert(&finding.mitigation));
+    format!("{} {}: {failure_mode} {mitigation}", finding.id, finding.p_code).trim_end().to_owned()
 }
 
 fn diagnostic(finding: &Finding) -> Value {

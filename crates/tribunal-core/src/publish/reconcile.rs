@@ -12,6 +12,7 @@ use super::drafts::Drafts;
 use super::inline::{Dialect, inline_body};
 use super::marker::{Mark, MarkerKey, ReadMark, Seal, read, seal};
 use super::memory::{Memory, pack_finding};
+use super::needs_person::{self, Signer};
 use super::outgoing::Outgoing;
 use super::status::{check_run, stands, status};
 use super::sticky::{Links, is_intact, sticky_for, sticky_text, was_sticky};
@@ -21,7 +22,7 @@ use crate::findings::about::About;
 use crate::ids::{FindingId, FindingKey, RunId, Sha};
 use crate::policy::publish::PublishPolicy;
 use crate::pull::capability::{Capabilities, Capability};
-use crate::pull::facts::{Account, Check, Pull, PullState};
+use crate::pull::facts::{Account, Check, CheckState, Pull, PullState};
 use crate::pull::talk::{Comment, NewCheckRun, NewComment, NewReview, NewStatus, Review, ReviewEvent, Thread, ThreadComment};
 use crate::report::document::Document;
 use serde::{Deserialize, Serialize};
@@ -432,15 +433,26 @@ fn links(desired: &Desired<'_>, threads: &[OwnThread<'_>], posted: &BTreeSet<Fin
 
 fn status_writes(desired: &Desired<'_>, observed: &Observed, summary: &str) -> Vec<Write> {
     let (document, capabilities) = (desired.document, desired.capabilities);
-    let wanted = status(document);
     let sha = document.head.clone();
+    let wanted = status(document);
+    let kept_red = (wanted.state == CheckState::Success).then(|| kept_red(desired, observed)).flatten();
+    let is_kept_red = kept_red.is_some();
+    let wanted = kept_red.unwrap_or(wanted);
     if !desired.policy.status || stands(&wanted, &observed.checks) {
         return Vec::new();
     }
     if capabilities.can(Capability::Annotations) {
-        return vec![Write::CheckRun { sha, run: check_run(document, summary) }];
+        let run = check_run(document, summary);
+        let run = if is_kept_red { NewCheckRun { state: wanted.state, title: wanted.description, ..run } } else { run };
+        return vec![Write::CheckRun { sha, run }];
     }
     if capabilities.can(Capability::CommitStatus) { vec![Write::Status { sha, status: wanted }] } else { Vec::new() }
+}
+
+fn kept_red(desired: &Desired<'_>, observed: &Observed) -> Option<NewStatus> {
+    let Observed { comments, reviews, threads, checks, .. } = observed;
+    let signer = Signer { me: desired.me, case_id: desired.case_id, key: desired.key };
+    needs_person::kept_red(desired.document, &needs_person::Shown { comments, reviews, threads, checks }, &signer)
 }
 
 /// Stickies of ours: the newest is the one (PR-136), found by mark and account (PR-140).

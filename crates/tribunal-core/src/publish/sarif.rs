@@ -21,8 +21,8 @@ pub fn sarif(document: &Document) -> String {
     let notifications: Vec<Value> = document
         .subagent_failures
         .iter()
-        .map(|failure| json!({ "level": "error", "message": { "text": format!("{} ({}): {}", failure.seat.role, failure.seat.agent, failure.reason) } }))
-        .chain(document.notices.iter().map(|notice| json!({ "level": "note", "message": { "text": notice } })))
+        .map(|failure| json!({ "level": "error", "message": message(&format!("{} ({}): {}", failure.seat.role, failure.seat.agent, failure.reason)) }))
+        .chain(document.notices.iter().map(|notice| json!({ "level": "note", "message": message(notice) })))
         .collect();
     let body = json!({
         "$schema": SCHEMA,
@@ -42,6 +42,21 @@ pub fn sarif(document: &Document) -> String {
     serde_json::to_string_pretty(&body).map(|text| text + "\n").unwrap_or_default()
 }
 
+/// A message object without links: `[text](target)` in a message is one (SARIF 2.1.0, 3.11.6), and `\[` is a bracket. A backslash that
+/// stands before the bracket already would take the meaning of ours.
+fn message(text: &str) -> Value {
+    let mut out = String::with_capacity(text.len());
+    let mut slashes = 0;
+    for c in text.chars() {
+        if matches!(c, '[' | ']') {
+            out.push_str(&"\\".repeat(slashes + 1));
+        }
+        slashes = if c == '\\' { slashes + 1 } else { 0 };
+        out.push(c);
+    }
+    json!({ "text": out })
+}
+
 fn level(priority: Priority) -> &'static str {
     match priority {
         Priority::P0 => "error",
@@ -53,9 +68,9 @@ fn level(priority: Priority) -> &'static str {
 fn rule(finding: &Finding) -> Value {
     json!({
         "id": finding.slug,
-        "shortDescription": { "text": finding.category },
-        "fullDescription": { "text": finding.failure_mode },
-        "help": { "text": if finding.mitigation.is_empty() { &finding.failure_mode } else { &finding.mitigation } },
+        "shortDescription": message(&finding.category),
+        "fullDescription": message(&finding.failure_mode),
+        "help": message(if finding.mitigation.is_empty() { &finding.failure_mode } else { &finding.mitigation }),
         "defaultConfiguration": { "level": level(finding.p_code) },
         "properties": { "category": finding.category_code.as_str() },
     })
@@ -76,7 +91,7 @@ fn result(finding: &Finding, indices: &BTreeMap<&str, usize>) -> Value {
         "ruleId": finding.slug,
         "ruleIndex": indices.get(finding.slug.as_str()).copied().unwrap_or(0),
         "level": level(finding.p_code),
-        "message": { "text": format!("{} {}", finding.failure_mode, finding.mitigation).trim_end() },
+        "message": message(format!("{} {}", finding.failure_mode, finding.mitigation).trim_end()),
         "locations": [location],
         "partialFingerprints": { "tribunalFindingKey/v1": finding.key.as_str() },
         "properties": {
@@ -94,7 +109,7 @@ fn result(finding: &Finding, indices: &BTreeMap<&str, usize>) -> Value {
     if let Some(fix) = finding.fix.as_ref().filter(|_| finding.side == Side::New) {
         let description = if finding.mitigation.is_empty() { &finding.failure_mode } else { &finding.mitigation };
         value["fixes"] = json!([{
-            "description": { "text": description },
+            "description": message(description),
             "artifactChanges": [{ "artifactLocation": { "uri": uri, "uriBaseId": "%SRCROOT%" }, "replacements": replacements(fix) }],
         }]);
         if !fix.kind.is_safe() {
@@ -107,7 +122,7 @@ fn result(finding: &Finding, indices: &BTreeMap<&str, usize>) -> Value {
 /// One step of a trace.
 fn flow_location(step: &TraceStep, uri: &str) -> Value {
     json!({ "location": {
-        "message": { "text": step.note },
+        "message": message(&step.note),
         "physicalLocation": {
             "artifactLocation": { "uri": uri, "uriBaseId": "%SRCROOT%" },
             "region": { "startLine": step.line },

@@ -1,5 +1,6 @@
 //! The commit status: the one thing that branch protection should read (CF-2). It passes only with a whole review behind it.
 
+use super::needs_person::says_needs_person;
 use super::outgoing::Outgoing;
 use super::summary;
 use crate::combine::verdict::Outcome;
@@ -11,7 +12,6 @@ use crate::report::document::Document;
 pub const CONTEXT: &str = "tribunal/review";
 /// GitHub refuses a longer description.
 const MAX_DESCRIPTION: usize = 140;
-const LEFT_TO_A_PERSON: &str = "Needs a person: ";
 /// The text of a check run; GitHub takes 65,535.
 const MAX_SUMMARY: usize = 60_000;
 
@@ -34,9 +34,7 @@ pub fn stands(wanted: &NewStatus, checks: &[Check]) -> bool {
 /// Does the status of its head say that a later review found what this one, which passes, did not? What a sweep leaves to a person is
 /// no result of a review.
 pub fn is_contradicted(document: &Document, checks: &[Check]) -> bool {
-    let is_red = |check: &Check| {
-        check.name == CONTEXT && check.state == CheckState::Failure && !check.description.starts_with(LEFT_TO_A_PERSON)
-    };
+    let is_red = |check: &Check| check.name == CONTEXT && check.state == CheckState::Failure && !says_needs_person(check);
     state(document) == CheckState::Success && checks.iter().any(is_red)
 }
 
@@ -44,17 +42,6 @@ pub fn is_contradicted(document: &Document, checks: &[Check]) -> bool {
 pub fn not_run(reason: &str) -> NewStatus {
     let description = Outgoing::shortened(&format!("Not reviewed: {reason}"), MAX_DESCRIPTION);
     NewStatus { context: CONTEXT.into(), state: CheckState::Error, description, url: None }
-}
-
-/// Reviewed, and left to a person: that is not green, whatever a single review of it said.
-pub fn left_to_a_person(items: usize) -> NewStatus {
-    let what = if items == 1 { "1 item remains".to_owned() } else { format!("{items} items remain") };
-    NewStatus {
-        context: CONTEXT.into(),
-        state: CheckState::Failure,
-        description: format!("{LEFT_TO_A_PERSON}{what}").into(),
-        url: None,
-    }
 }
 
 fn state(document: &Document) -> CheckState {
@@ -88,5 +75,16 @@ pub fn check_run(document: &Document, summary: &str) -> NewCheckRun {
         title: Outgoing::shortened(&summary::plain(document), MAX_DESCRIPTION),
         summary: Outgoing::shortened(summary, MAX_SUMMARY),
         annotations: annotations.collect(),
+    }
+}
+
+/// A status as a check run without annotations, for a GitHub App.
+pub fn plain_check_run(status: &NewStatus) -> NewCheckRun {
+    NewCheckRun {
+        name: status.context.clone(),
+        state: status.state,
+        title: status.description.clone(),
+        summary: status.description.clone(),
+        annotations: Vec::new(),
     }
 }

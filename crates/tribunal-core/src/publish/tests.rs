@@ -19,9 +19,37 @@ use crate::plan::mode::LastReview;
 use crate::procedure::review::{ChangeRead, Input, LastKnown, Phase, Request, SeatAnswer, Spend, State, Target, step};
 use crate::report::document::Document;
 use crate::report::receipt::{RulesDepth, SeatState};
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub const DIFF: &str = "diff --git a/src/a.py b/src/a.py\n--- a/src/a.py\n+++ b/src/a.py\n@@ -1,2 +1,5 @@ def f():\n import os\n+os.system(cmd)\n+total = 0.1\n+retry()\n x = 1\n";
+
+/// What a reader of Markdown acts on outside of code: HTML, links, images, bare addresses and mentions.
+pub fn acted_on(markdown: &str) -> Vec<String> {
+    let (mut found, mut prose, mut blocks) = (Vec::new(), String::new(), 0_usize);
+    for event in Parser::new_ext(markdown, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH) {
+        match event {
+            Event::Html(html) | Event::InlineHtml(html) => found.push(html.to_string()),
+            Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => found.push(dest_url.to_string()),
+            Event::Start(Tag::CodeBlock(_)) => blocks += 1,
+            Event::End(TagEnd::CodeBlock) => blocks -= 1,
+            Event::Text(text) if blocks == 0 => prose.push_str(&text),
+            Event::Code(_) => prose.push('`'),
+            Event::SoftBreak | Event::HardBreak | Event::End(_) => prose.push(' '),
+            _ => {}
+        }
+    }
+    let is_word = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
+    for (at, sign) in prose.match_indices(['@', ':']) {
+        let (before, after) = (&prose[..at], &prose[at + 1..]);
+        let is_mention = sign == "@" && is_word(after.chars().next()) && !is_word(before.chars().next_back());
+        let scheme = before.rsplit(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+        if is_mention || sign == ":" && after.starts_with("//") && matches!(scheme, "http" | "https" | "ftp") {
+            found.push(prose[at..].chars().take(12).collect());
+        }
+    }
+    found
+}
 
 fn claims() -> serde_json::Value {
     serde_json::json!([
@@ -259,6 +287,7 @@ pub fn second(status: Verification) -> Document {
             complete: true,
             proved: true,
             same_content: false,
+            other_target: false,
         },
         open: before.findings.iter().take(1).cloned().map(OpenFinding::new).collect(),
         gaps: vec![gap],
@@ -326,6 +355,46 @@ fn further_places_are_shown() {
     assert_eq!(value["diagnostics"][0]["related_locations"][0]["location"]["range"]["start"]["line"], 31);
     let body = inline_body(&document.findings[0], Dialect::GitHub, None).to_string();
     assert!(body.contains("<summary>2 further places</summary>") && body.contains("the same in lines 31, 47"), "{body}");
+}
+
+fn with_hostile_words() -> Document {
+    let mut document = play(None, Some("sdet"), Vec::new(), claims());
+    let words = "`` a ` b `` @octo-victim [approve](https://evil.example/x) <img src=//evil.example/p.png> ![x](//e) `c";
+    document.findings[0].failure_mode = words.to_owned();
+    document.findings[0].mitigation = r"see \[x](//evil.example) and a[0]".to_owned();
+    document.findings[0].trace = vec![TraceStep { line: 2, note: "reaches [x](1)".into() }];
+    document.findings[0].side = crate::findings::anchor::Side::New;
+    document.subagent_failures[0].reason = words.to_owned();
+    document
+}
+
+/// What an agent or a linter wrote is posted as Markdown by reviewdog.
+#[test]
+fn messages_are_harmless_as_markdown() {
+    let value: serde_json::Value = serde_json::from_str(&rdjson(&with_hostile_words())).unwrap();
+    for diagnostic in value["diagnostics"].as_array().unwrap() {
+        let message = diagnostic["message"].as_str().unwrap();
+        assert_eq!(acted_on(message), [""; 0], "{message}");
+    }
+    insta::assert_snapshot!(value["diagnostics"][0]["message"].as_str().unwrap().replace('\u{2060}', "⟂"), @r"F1 P0: `` a ` b `` @⟂octo-victim \[approve\](https:⟂//evil.example/x) &lt;img src=//evil.example/p.png&gt; !\[x\](//e) \`c see \\\[x\](//evil.example) and a\[0\]");
+}
+
+/// SARIF 2.1.0, 3.11.6: `[text](target)` in a message is a link.
+#[test]
+fn sarif_messages_hold_no_links() {
+    let value: serde_json::Value = serde_json::from_str(&sarif(&with_hostile_words())).unwrap();
+    let run = &value["runs"][0];
+    let text = run["results"][0]["message"]["text"].as_str().unwrap();
+    assert!(
+        text.contains(r"\[approve\](https://evil.example/x)") && text.ends_with(r"see \\\[x\](//evil.example) and a\[0\]"),
+        "{text}"
+    );
+    let step = &run["results"][0]["codeFlows"][0]["threadFlows"][0]["locations"][0]["location"]["message"]["text"];
+    assert_eq!(step, r"reaches \[x\](1)");
+    assert!(run["invocations"][0]["toolExecutionNotifications"].to_string().contains(r"\\[approve\\]"));
+    for place in [&run["tool"]["driver"]["rules"][0]["fullDescription"], &run["results"][0]["fixes"][0]["description"]] {
+        assert!(!place["text"].as_str().is_some_and(|text| text.contains(" [")), "{place}");
+    }
 }
 
 #[test]

@@ -9,6 +9,7 @@ pub mod post;
 use super::marker::{Mark, MarkerKey, Seal, read};
 use crate::combine::verdict::Verdict;
 use crate::ids::{RunId, Sha};
+use crate::merge::reviewed_place::ReviewedPlace;
 use crate::pull::chronological::Chronological;
 use crate::pull::facts::Account;
 use crate::pull::talk::{Review, ReviewEvent, ReviewState};
@@ -60,9 +61,18 @@ pub struct Standing {
     pub verdict: Option<Verdict>,
     /// The head that was read.
     pub head: Sha,
+    /// The branch that it was to be merged into, where a seal that opens says so.
+    #[serde(default)]
+    pub base_branch: Option<String>,
     pub state: ReviewState,
     pub review: String,
     pub url: String,
+}
+
+impl Standing {
+    pub fn place(&self) -> ReviewedPlace<'_> {
+        ReviewedPlace::new(&self.head, self.base_branch.as_ref())
+    }
 }
 
 /// Our verdicts, oldest first. What waits in a draft was said to nobody.
@@ -70,7 +80,7 @@ pub fn standing(reviews: &Chronological<'_, Review>, me: &Account, case_id: &str
     let ours = reviews.iter().filter(|review| review.author.is(me) && review.state != ReviewState::Pending);
     let verdict = |review: &Review| {
         let found = read(&review.body, case_id, key)?;
-        let Mark::Verdict { sitting, run, verdict, head } = found.mark else { return None };
+        let Mark::Verdict { sitting, run, verdict, head, base_branch } = found.mark else { return None };
         let is_good = found.seal == Seal::Good;
         Some(Standing {
             sitting,
@@ -78,6 +88,7 @@ pub fn standing(reviews: &Chronological<'_, Review>, me: &Account, case_id: &str
             verdict: is_good.then_some(verdict),
             // The forge knows what it was said about, even when the mark was tampered with.
             head: if is_good { head } else { review.commit.clone().unwrap_or(head) },
+            base_branch: base_branch.filter(|_| is_good),
             state: review.state,
             review: review.id.clone(),
             url: review.url.clone(),

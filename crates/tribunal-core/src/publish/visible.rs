@@ -66,9 +66,12 @@ pub fn on_terminal(page: &str) -> String {
     out
 }
 
+/// Ours are far shorter. A search without an end from each escape character takes the square of a text's length.
+const MAX_COLOUR_BYTES: usize = 64;
+
 /// The colour or weight that the text begins with. Concealed text and backgrounds are none of ours.
 fn colour(text: &str) -> Option<&str> {
-    let end = text.find('m')?;
+    let end = text.bytes().take(MAX_COLOUR_BYTES).position(|byte| byte == b'm')?;
     let numbers = text[..end].strip_prefix("\u{1b}[").filter(|numbers| !numbers.contains('+'))?;
     let numbers: Vec<u8> = numbers.split(';').map(|number| number.parse().ok()).collect::<Option<_>>()?;
     // Of 256 colours, one is named by three numbers.

@@ -91,6 +91,7 @@ mod tests {
     use super::*;
     use crate::feedback::samples::{Stage, person};
     use crate::merge::people::Voices;
+    use crate::pull::told::Told;
     use proptest::prelude::*;
 
     fn review(id: u32, by: &str, state: ReviewState, at: &str) -> Review {
@@ -141,7 +142,7 @@ mod tests {
                 let baseline = crate::feedback::baseline::Baseline::of(
                     &said, &std::collections::BTreeSet::new(), &crate::feedback::reviewer::Filter::All,
                 );
-                (Voices::of(&said), baseline.approvals)
+                (Voices::of(&said, &Told::Is(None)), baseline.approvals)
             };
             prop_assert_eq!(voices(listed), voices(shuffled));
         }

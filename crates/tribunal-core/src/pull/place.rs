@@ -31,6 +31,16 @@ impl ForgeKind {
         }
     }
 
+    /// Does it say who pushed to a pull request?
+    pub fn tells_pushers(self) -> bool {
+        matches!(self, ForgeKind::Gitea | ForgeKind::Forgejo)
+    }
+
+    /// May people edit the comments of others who may not push? There, who may work on issues or pull requests need not write code.
+    pub fn lets_others_edit(self) -> bool {
+        matches!(self, ForgeKind::Gitea | ForgeKind::Forgejo)
+    }
+
     /// What its people call it.
     pub fn request_noun(self) -> &'static str {
         match self {

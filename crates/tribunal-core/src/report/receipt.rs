@@ -1,6 +1,7 @@
 //! The receipt: which head was read, how much of it, by whom, under which rules, and what came out. Without one there is no
 //! green (design rule 1).
 
+use super::reason::Reason;
 use crate::call::fault::{Fault, Remedy};
 use crate::call::money::Money;
 use crate::call::price::Price;
@@ -14,7 +15,6 @@ use crate::plan::mode::{Mode, Widening};
 use crate::plan::panel::{NotCalled, Seat};
 use crate::prompt::guidance::GuidanceReceipt;
 use crate::prompt::pieces::{Piece, PieceKind};
-use crate::publish::outgoing::Outgoing;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -26,6 +26,9 @@ pub struct Receipt {
     pub engine: String,
     pub base: Sha,
     pub head: Sha,
+    /// The branch that the pull request is to be merged into. On a receipt without it nothing is merged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base_branch: Option<String>,
     /// What a person calls base and head: branch names, `working tree`, a file.
     pub subject: String,
     pub mode: Mode,
@@ -188,28 +191,28 @@ pub struct Reading {
 pub enum SeatState {
     Ok,
     Failed {
-        reason: Outgoing,
+        reason: Reason,
     },
     TimedOut {
         after_seconds: u64,
     },
     /// Quota or outage: nothing is wrong with the change or the set-up, and later it may work.
     Unavailable {
-        reason: Outgoing,
+        reason: Reason,
         /// Seconds that the other side wants to be left alone, if it said so.
         retry_after: Option<u64>,
     },
     /// A cap was reached before it had read everything.
     OverBudget {
-        reason: Outgoing,
+        reason: Reason,
     },
     /// This author's change was not given to it.
     Withheld {
-        reason: Outgoing,
+        reason: Reason,
     },
     /// The repository's file names it, and the person who runs this has not trusted that.
     NotTrusted {
-        reason: Outgoing,
+        reason: Reason,
     },
 }
 
@@ -218,10 +221,8 @@ impl SeatState {
     pub fn from_fault(fault: &Fault) -> SeatState {
         match (fault, fault.remedy(u32::MAX, 0)) {
             (Fault::OutOfTime { seconds }, _) => SeatState::TimedOut { after_seconds: *seconds },
-            (_, Remedy::Later { seconds }) => {
-                SeatState::Unavailable { reason: Outgoing::text(&fault.to_string()), retry_after: seconds }
-            }
-            (_, Remedy::Fail | Remedy::Retry { .. }) => SeatState::Failed { reason: Outgoing::text(&fault.to_string()) },
+            (_, Remedy::Later { seconds }) => SeatState::Unavailable { reason: fault.to_string().into(), retry_after: seconds },
+            (_, Remedy::Fail | Remedy::Retry { .. }) => SeatState::Failed { reason: fault.to_string().into() },
         }
     }
 
@@ -312,9 +313,10 @@ impl Bill {
         })
     }
 
-    /// `$0.12`, `$0.12 + unknown`, `unknown`, `free`.
+    /// `$0.12`, `at most $0.12`, `$0.12 + unknown`, `unknown`, `free`.
     pub fn words(&self) -> String {
         match (self.known_micro_usd, self.seats_of_unknown_cost) {
+            (money, 0) if self.usage.uncounted > 0 => format!("at most {money}"),
             (Money::ZERO, 0) => "free".into(),
             (money, 0) => money.to_string(),
             (Money::ZERO, _) => "unknown".into(),

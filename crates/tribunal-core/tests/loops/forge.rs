@@ -125,6 +125,7 @@ impl Forge {
             key: &self.key,
             extra,
             permissions: &self.permissions,
+            others_edit: false,
         }
     }
 

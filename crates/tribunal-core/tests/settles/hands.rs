@@ -1,6 +1,6 @@
 //! Effects, done to the paper world in the way the engine does them to the real one.
 
-use super::forge::{Forge, Wrote};
+use super::forge::{Forge, TRUNK, Wrote};
 use super::world::World;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -46,7 +46,8 @@ pub fn run(world: &mut World, plans: &mut [String], mine: usize, effect: &Effect
                 world.happened("head-moved");
                 return Some(Input::Reviewed(Err(Hindrance::HeadMoved { to: None })));
             }
-            let document = Document { verdict: Some(world.verdict(head)), head: head.clone(), ..DOCUMENT.clone() };
+            let mut document = Document { verdict: Some(world.verdict(head)), head: head.clone(), ..DOCUMENT.clone() };
+            document.receipt.base_branch = Some(TRUNK.into());
             Input::Reviewed(Ok(Box::new(document)))
         }
         Effect::Give { .. } if trouble => Input::Gave(Err(down())),

@@ -130,7 +130,13 @@ mod tests {
 
     fn verdict(world: &mut World, number: u64, assessment: Assessment, verdict: Verdict, level: u8) {
         let head = world.forge.pulls[&number].head.sha.clone();
-        let mark = Mark::Verdict { sitting: Sitting::Settle { assessment }, run: "r".into(), verdict, head: head.clone() };
+        let mark = Mark::Verdict {
+            sitting: Sitting::Settle { assessment },
+            run: "r".into(),
+            verdict,
+            head: head.clone(),
+            base_branch: Some("main".into()),
+        };
         let body =
             Outgoing::sealed(&format!("VERDICT: {}", verdict.word()), seal(&mark, &Forge::case_id(number), &world.forge.key));
         let review = NewReview { commit: head, event: ReviewEvent::Comment, body, comments: vec![] };

@@ -183,6 +183,7 @@ impl Forge {
             url: format!("https://h/pull/{}", pull.number),
             branch: format!("branch-{}", pull.number),
             head: pull.head.clone(),
+            base_branch: "main".into(),
             state: pull.state,
             labels: labels(pull),
             issue: Some(LinkedIssue { number: 100 + pull.number, ambiguous: pull.unclear.then(|| "TBD".to_owned()) }),
@@ -249,6 +250,7 @@ fn last_review(review: &Reviewed) -> LastReview {
     LastReview {
         run: review.run.clone(),
         head: review.head.clone(),
+        base_branch: review.base_branch.clone(),
         outcome: if review.verdict == Verdict::Lgtm { Outcome::Clean } else { Outcome::Findings },
         verdict: Some(review.verdict),
         agents: review.agents.clone(),

@@ -279,7 +279,8 @@ fn review(
     }
     let read = if reviewer == Reviewer::Astray && world.chance.per_cent(30) { Sha("f".repeat(40)) } else { pull.head };
     let run = RunId(format!("{}-review-{}", me.run, ticket.0));
-    let review = Reviewed { head: read, run, verdict, blocking: (0..bugs).map(remaining).collect(), agents };
+    let base_branch = Some("main".to_owned());
+    let review = Reviewed { head: read, base_branch, run, verdict, blocking: (0..bugs).map(remaining).collect(), agents };
     did(world, me, ticket);
     world.forge.reviews.insert(number, review.clone());
     world.forge.deeds.insert((me.run.clone(), ticket), Deed::Review(review.clone()));

@@ -121,7 +121,7 @@ impl Agents {
         if let Err(reason) = admitted {
             return Ok(Outcome { said: Err(SeatState::OverBudget { reason: reason.into() }), spend: Spend::default() });
         }
-        let answered = self.put(slot, agent, key.as_deref(), question, ask.cost, first_byte).await;
+        let answered = self.put(slot, agent, key.as_deref(), question, ask.cost, price.copied(), first_byte).await;
         let (said, usage, cost) = match answered {
             Ok(Answer { text, usage, stated_cost }) => {
                 let cost = Cost::of_answer(stated_cost, &usage, price);

@@ -9,7 +9,7 @@ use tribunal_agent::linter::{Changed, ProfiledLinter, Sources};
 use tribunal_core::findings::role::Role;
 use tribunal_core::findings::silenced::Silenced;
 use tribunal_core::ids::{RepoPath, Sha};
-use tribunal_core::linter::claim::{Linted, unread};
+use tribunal_core::linter::claim::{Linted, misplaced, unread};
 use tribunal_core::linter::scope::widened;
 use tribunal_core::linter::suppression::{PassedOver, Suppressions, is_read_otherwise};
 use tribunal_core::linter::triage::read_table;
@@ -70,7 +70,14 @@ impl Effects {
             let is_read_otherwise = file.new_text.as_deref().is_some_and(|text| is_read_otherwise(path, text));
             silenced.extend(passed_over.find(file).or_else(|| is_read_otherwise.then(|| Silenced::unread(path, 1))));
         }
-        silenced.extend(unread(profile, &found.results, &found.root, given.change()));
+        silenced.extend(unread(profile, &found.results, given.change()));
+        // Any of its files may be the one that these are about.
+        let misplaced =
+            [&found.results, &found.unsuppressed].map(|results| misplaced(profile, &own, results, &found.given)).concat();
+        if !misplaced.is_empty() {
+            found.files.clear();
+        }
+        silenced.extend(misplaced);
         silenced.dedup_by(|one, other| one.path == other.path);
         found.files.retain(|path| !silenced.iter().any(|one| one.path == *path));
         let linted = Linted {
@@ -80,7 +87,6 @@ impl Effects {
             files: &found.files,
             results: &found.results,
             unsuppressed: &found.unsuppressed,
-            root: &found.root,
         };
         let (report, suppressed) = linted.report_on(role, given.change());
         silenced.extend(suppressed);

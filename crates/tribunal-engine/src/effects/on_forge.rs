@@ -123,7 +123,7 @@ impl OnForge {
             };
             makers.push(HeadMaker { login: account.login.clone(), part, may_write });
         }
-        makers.extend(HeadMaker::fork_owner(pull));
+        makers.extend(HeadMaker::fork_owner(pull, self.forge.capabilities().await?.kind.tells_pushers()));
         Ok(makers)
     }
 

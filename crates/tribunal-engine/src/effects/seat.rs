@@ -141,6 +141,10 @@ impl Effects {
             // A rule that could not look at all of a file proves nothing fixed: no change mends a defect by hiding it.
             let needs_syntax = |rule: &str| self.rules.get(rule).is_none_or(|rule| rule.file.needs_syntax());
             let is_gone = |path: &RepoPath| given.change().file(path).is_some_and(|file| file.status == FileStatus::Deleted);
+            // Under its new name a file may be none that the rule looks at: no change mends a defect by calling its file a test.
+            let looks_at = |path: &RepoPath, rule: &str| {
+                self.rules.get(rule).is_none_or(|rule| rule.looks_at(path, is_test_path(path))) || is_gone(path)
+            };
             let could_look = |path: &RepoPath, rule: &str| match (depths.get(path), cut.get(path)) {
                 (_, Some(NotReviewed::OutOfTime)) | (None, _) => false,
                 (Some(RulesDepth::Syntax), _) => true,
@@ -149,7 +153,7 @@ impl Effects {
             let looked_at = |path: &RepoPath, rule: &str| match (&linted, is_linter) {
                 (Some(files), _) => files.contains(path) || is_gone(path),
                 (None, true) => given.change().file(path).is_some(),
-                (None, false) => could_look(path, rule),
+                (None, false) => looks_at(path, rule) && could_look(path, rule),
             };
             // A file that was too large to take in is part of the plan alone, and it does differ.
             let differs = |path: &RepoPath| plan.files.iter().any(|planned| &planned.file.path == path);

@@ -46,6 +46,9 @@ impl Merging {
             if self.on.dry {
                 return Ok(MergeEnd::Refused("this is a rehearsal".into()));
             }
+            if let Err(lapse) = self.is_as_cleared(clearance).await? {
+                return Ok(MergeEnd::Lapsed(lapse));
+            }
             self.note_sent(clearance, true).await?;
             let answer = self.on.forge.merge(clearance.number(), &clearance.order()).await;
             if answer.as_ref().is_err_and(|fault| !fault.is_uncertain()) {
@@ -66,6 +69,19 @@ impl Merging {
             message: format!("#{} is not ready to be merged yet", clearance.number()),
         }
         .into())
+    }
+
+    /// To judge all conditions takes many requests, in which the pull request can be aimed at another branch, and the head does not
+    /// guard against that. So the last thing that is read is the pull request itself.
+    async fn is_as_cleared(&self, clearance: &Clearance) -> Result<Result<(), Lapse>, EngineError> {
+        let pull = self.on.forge.pull(clearance.number()).await?;
+        if pull.head.sha != *clearance.head() {
+            return Ok(Err(Lapse::HeadMoved { cleared: clearance.head().clone(), found: pull.head.sha }));
+        }
+        if pull.state != PullState::Open {
+            return Ok(Err(Lapse::Different));
+        }
+        Ok(clearance.is_for(&pull.base.branch))
     }
 
     /// A merge of this head was sent before, by a process that died before it heard what came of it. A forge may still be at it, show

@@ -71,9 +71,14 @@ impl Merging {
         heard.permissions = self.permissions(&heard).await?;
         let made_by = self.on.head_makers(&heard.pull).await?;
         let (forge, pull) = (&self.on.forge, &heard.pull);
-        let (rules, capabilities, review, dependencies) =
-            tokio::join!(self.rules(&pull.base.branch), forge.capabilities(), self.review(&heard), self.dependencies(pull),);
-        let rules = rules?;
+        let (rules, capabilities, review, dependencies, base_changed_at) = tokio::join!(
+            self.rules(&pull.base.branch),
+            forge.capabilities(),
+            self.review(&heard),
+            self.dependencies(pull),
+            self.base_changed_at(pull.number),
+        );
+        let (rules, base_changed_at) = (rules?, base_changed_at?);
         let dependencies = dependencies?;
         let brought: Told<Brought> = brought.into();
         let fixers = match &brought {
@@ -109,7 +114,7 @@ impl Merging {
             rules,
             review: review?,
             fixers,
-            people: Told::Is(Voices::of(&heard.said(&self.on.key, &self.bots))),
+            people: Told::Is(Voices::of(&heard.said(&self.on.key, &self.bots), &base_changed_at)),
             dependencies: Told::Is(dependencies),
             gates: Told::Is(Gates::default()),
             guarded: Told::Is(capabilities?.can(Capability::GuardedMerge)),
@@ -134,6 +139,15 @@ impl Merging {
     }
 
     /// What this token may not see is unknown; a forge that fails is a failure.
+    async fn base_changed_at(&self, number: u64) -> Result<Told<Option<String>>, ForgeFault> {
+        match self.on.forge.base_changed_at(number).await {
+            Err(fault) if fault.may_pass() => Err(fault),
+            Err(fault) => Ok(Told::Unknown(fault.to_string())),
+            Ok(changed_at) => Ok(Told::Is(changed_at)),
+        }
+    }
+
+    /// The same of what the base asks of a merge.
     async fn rules(&self, branch: &str) -> Result<BaseRules, ForgeFault> {
         match self.on.forge.base_rules(branch).await {
             Err(fault) if fault.may_pass() => Err(fault),

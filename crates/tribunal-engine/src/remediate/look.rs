@@ -37,6 +37,7 @@ pub(crate) struct Heard {
     pub checks: Vec<Check>,
     pub reactions: Vec<Reaction>,
     pub me: Account,
+    pub kind: ForgeKind,
     pub case_id: String,
     /// Of those who speak; empty until somebody has asked.
     pub permissions: Permissions,
@@ -61,6 +62,7 @@ impl Heard {
             key,
             extra,
             permissions: &self.permissions,
+            others_edit: self.kind.lets_others_edit(),
         }
     }
 
@@ -96,7 +98,8 @@ pub(crate) async fn hear(on: &OnForge, place: &Place) -> Result<Heard, ForgeFaul
     };
     let (checks, reactions) = tokio::try_join!(forge.checks(&pull.head.sha), reacts)?;
     let case_id = place.case_id();
-    Ok(Heard { pull, comments, reviews, threads, checks, reactions, me, case_id, permissions: Permissions::default() })
+    let (kind, permissions) = (place.kind, Permissions::default());
+    Ok(Heard { pull, comments, reviews, threads, checks, reactions, me, kind, case_id, permissions })
 }
 
 impl Remedies {
@@ -200,7 +203,8 @@ impl Remedies {
                 (base, head)
             } else {
                 let fetched = repository.fetch_pull(&source, &base, &head).map_err(said)?;
-                (fetched.base, fetched.head)
+                // What a forge says of the base may be of an earlier day.
+                (repository.fetch_base(&source).map_err(said)?, fetched.head)
             };
             let merge_base = repository.merge_base(&fetched.0, &fetched.1, "base", "head").map_err(said)?;
             repository.bring_changed(&merge_base, &fetched.1).map_err(said)?;

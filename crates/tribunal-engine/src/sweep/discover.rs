@@ -105,6 +105,7 @@ impl Sweeps {
             url: pull.url.clone(),
             branch: pull.head.branch.clone(),
             head: pull.head.sha.clone(),
+            base_branch: pull.base.branch.clone(),
             state: pull.state,
             labels: pull.labels.clone(),
             issue,

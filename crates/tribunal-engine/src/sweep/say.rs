@@ -9,20 +9,22 @@ use std::time::Duration;
 use tribunal_core::combine::verdict::Verdict;
 use tribunal_core::ids::{RunId, Sha};
 use tribunal_core::merge::facts::Marker;
+use tribunal_core::merge::reviewed_place::ReviewedPlace;
 use tribunal_core::procedure::sweep::effect::{Concluded, Remaining};
 use tribunal_core::procedure::sweep::words::{markers, remains};
 use tribunal_core::procedure::sweep::{Request, Ticket, Trouble};
 use tribunal_core::publish::marker::{self, Mark, seal};
+use tribunal_core::publish::needs_person::{Shown, Signer, kept_red, needs_person, says_needs_person};
 use tribunal_core::publish::outgoing::{Outgoing, filtered};
 use tribunal_core::publish::resend::{Resend, Unseen};
-use tribunal_core::publish::status::{CONTEXT, left_to_a_person};
+use tribunal_core::publish::status::{CONTEXT, plain_check_run, status};
 use tribunal_core::publish::verdict::post::{Then, after_fault};
 use tribunal_core::publish::verdict::{Sitting, Standing, event, standing};
 use tribunal_core::pull::capability::Capability;
 use tribunal_core::pull::chronological::Chronological;
 use tribunal_core::pull::facts::{Account, CheckState, Pull, PullState};
 use tribunal_core::pull::place::Place;
-use tribunal_core::pull::talk::{Comment, NewReview, ReviewEvent, ReviewState};
+use tribunal_core::pull::talk::{Comment, NewReview, NewStatus, ReviewEvent, ReviewState};
 use tribunal_core::report::document::Document;
 
 impl Sweeps {
@@ -89,23 +91,60 @@ impl Sweeps {
         let document = Document { verdict: Some(verdict), ..document };
         let place = self.place(request, number);
         if let Some(said) = self.last_word(&place, &document).await? {
+            self.lift_red_status(&place, &document).await?;
             return Ok(Ok(said));
         }
         let sitting = Sitting::Sweep { run: request.run.clone(), ticket: ticket.0 };
         let order = VerdictOrder { place: &place, document: &document, sitting: &sitting, run: review, closing: &[] };
         Ok(match give(&self.on, &order).await? {
-            Gave::Stands(standing) => Ok(concluded(standing)),
+            Gave::Stands(standing) => {
+                self.lift_red_status(&place, &document).await?;
+                Ok(concluded(standing))
+            }
             Gave::Refrained(refrain) => Err(Trouble::of(&refrain.into())),
             Gave::Would(_) => Err(Trouble::Incomplete("a dry run says nothing".to_owned())),
         })
     }
 
-    /// The last word of any sweep about this head, if it is the same one: whoever sweeps again says nothing new.
+    /// What an earlier sweep left to a person at this head no longer keeps its status red.
+    async fn lift_red_status(&self, place: &Place, document: &Document) -> Result<(), EngineError> {
+        let forge = &self.on.forge;
+        let checks = forge.checks(&document.head).await?;
+        if !checks.iter().any(says_needs_person) {
+            return Ok(());
+        }
+        let (comments, reviews, threads, me) = tokio::try_join!(
+            forge.comments(place.number),
+            forge.reviews(place.number),
+            forge.threads(place.number),
+            forge.identity()
+        )?;
+        let shown = Shown { comments: &comments, reviews: &reviews, threads: &threads, checks: &checks };
+        let case_id = place.case_id();
+        let signer = Signer { me: &me, case_id: &case_id, key: &self.on.key };
+        match kept_red(document, &shown, &signer) {
+            Some(_) => Ok(()),
+            None => self.set_own_status(&document.head, &status(document)).await,
+        }
+    }
+
+    /// In the form in which reviews set it on this forge.
+    async fn set_own_status(&self, head: &Sha, status: &NewStatus) -> Result<(), EngineError> {
+        if self.on.forge.capabilities().await?.can(Capability::Annotations) {
+            self.on.forge.check_run(head, &plain_check_run(status)).await?;
+        } else {
+            self.on.forge.set_status(head, status).await?;
+        }
+        Ok(())
+    }
+
+    /// The last word of any sweep about this head and base, if it is the same one: whoever sweeps again says nothing new.
     async fn last_word(&self, place: &Place, document: &Document) -> Result<Option<Concluded>, EngineError> {
         let (reviews, me) = tokio::try_join!(self.on.forge.reviews(place.number), self.on.forge.identity())?;
         let said = standing(&Chronological::of(&reviews), &me, &place.case_id(), &self.on.key);
         let last = said.into_iter().next_back().filter(|last| matches!(last.sitting, Sitting::Sweep { .. }));
-        let same = last.filter(|last| last.head == document.head && last.verdict == document.verdict);
+        let place = ReviewedPlace::new(&document.head, document.receipt.base_branch.as_ref());
+        let same = last.filter(|last| last.place().is_same(place) && last.verdict == document.verdict);
         Ok(same.filter(|last| last.state != ReviewState::Dismissed).map(concluded))
     }
 
@@ -117,7 +156,8 @@ impl Sweeps {
         head: &Sha,
         items: &[Remaining],
     ) -> Result<Result<(), Trouble>, EngineError> {
-        let mark = Mark::Remains { run: request.run.clone(), head: head.clone() };
+        let count = u32::try_from(items.len()).unwrap_or(u32::MAX);
+        let mark = Mark::Remains { run: request.run.clone(), head: head.clone(), items: count };
         let case_id = self.place(request, number).case_id();
         let words = filtered(&remains(items));
         let (seen, me) = tokio::try_join!(self.on.forge.comments(number), self.on.forge.identity())?;
@@ -131,7 +171,7 @@ impl Sweeps {
         }
         let checks = self.on.forge.checks(head).await?;
         if checks.iter().any(|check| check.name == CONTEXT && check.state == CheckState::Success) {
-            self.on.forge.set_status(head, &left_to_a_person(items.len())).await?;
+            self.set_own_status(head, &needs_person(count)).await?;
         }
         Ok(Ok(()))
     }

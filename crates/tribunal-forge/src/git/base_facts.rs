@@ -7,6 +7,7 @@ use tribunal_core::ids::{RepoPath, Sha};
 use tribunal_core::plan::attributes::Attributes;
 use tribunal_core::plan::base::{BaseFacts, FileBefore, binary_format};
 use tribunal_core::plan::files::{BINARY_TEST_BYTES, ContentKind, FileSummary, looks_binary, says_generated};
+use tribunal_core::plan::pointer;
 
 /// An attribute file that people wrote is smaller.
 const MAX_ATTRIBUTE_BYTES: u64 = 256 * 1024;
@@ -14,6 +15,7 @@ const MAX_ATTRIBUTE_BYTES: u64 = 256 * 1024;
 /// What the first bytes of a blob show.
 struct Start {
     is_binary: bool,
+    is_pointer: bool,
     format: Option<String>,
     says_generated: bool,
 }
@@ -54,7 +56,7 @@ impl Repository {
         let old_paths: BTreeSet<&RepoPath> =
             entries.values().map(|entry| entry.old_path.as_ref().unwrap_or(&entry.path)).collect();
         let all = self.raw_entries(Sides { old: base.commit, new: base.tip, renames: false })?;
-        Ok(all.iter().filter(|entry| old_paths.contains(&entry.path)).cloned().collect())
+        Ok(all.entries.iter().filter(|entry| old_paths.contains(&entry.path)).cloned().collect())
     }
 
     /// The first bytes of the blobs that they matter for: binary ones, and those in whose place a header says that a tool wrote them.
@@ -67,7 +69,7 @@ impl Repository {
         let mut ids: BTreeSet<&str> = BTreeSet::new();
         for file in files.iter().filter(|file| !file.too_large) {
             let Some(entry) = entries.get(&file.path) else { continue };
-            let is_binary = file.content == ContentKind::Binary;
+            let is_binary = matches!(file.content, ContentKind::Binary | ContentKind::Pointer);
             if is_binary && entry.has_new_blob() {
                 ids.insert(&entry.new_id);
             }
@@ -79,9 +81,11 @@ impl Repository {
         }
         let mut starts = BTreeMap::new();
         self.each_object(&ids, BINARY_TEST_BYTES as u64, |id, bytes| {
+            let text = std::str::from_utf8(bytes).unwrap_or_default();
             let start = Start {
                 is_binary: looks_binary(bytes),
-                format: binary_format(bytes).map(str::to_owned),
+                is_pointer: pointer::begins(text),
+                format: pointer::format(text).or_else(|| binary_format(bytes)).map(str::to_owned),
                 says_generated: says_generated(&String::from_utf8_lossy(bytes)),
             };
             starts.insert(id.to_owned(), start);
@@ -133,6 +137,7 @@ fn version(path: &RepoPath, mode: &str, start: Option<&Start>) -> FileBefore {
         "160000" => ContentKind::Submodule,
         "120000" => ContentKind::Symlink,
         _ if start.is_some_and(|start| start.is_binary) => ContentKind::Binary,
+        _ if start.is_some_and(|start| start.is_pointer) => ContentKind::Pointer,
         _ => ContentKind::Text,
     };
     FileBefore {

@@ -13,15 +13,15 @@ use std::io::Read as _;
 use std::sync::Arc;
 use tribunal_core::diff::change::{Change, ChangedFile, FileContent, FileStatus};
 use tribunal_core::diff::language::shows_testing;
-use tribunal_core::diff::parse::{parse_diff, text_of};
+use tribunal_core::diff::parse::parse_diff;
 use tribunal_core::diff::series::merge_type_changes;
 use tribunal_core::findings::window::Touched;
 use tribunal_core::ids::{RepoPath, Sha};
-use tribunal_core::plan::files::{BINARY_TEST_BYTES, FileSummary, looks_binary, summary};
+use tribunal_core::plan::files::{BINARY_TEST_BYTES, ContentKind, FileSummary, looks_binary, summary};
 use tribunal_core::policy::config::ReadLimits;
 
 /// How every diff is made, whatever the repository is set to.
-const DIFF: [&str; 10] = [
+pub(super) const DIFF: [&str; 10] = [
     "-r",
     "--no-commit-id",
     "--no-ext-diff",
@@ -63,7 +63,7 @@ impl<'a> ChangeBase<'a> {
 }
 
 impl<'a> Sides<'a> {
-    fn args(self) -> [&'a str; 3] {
+    pub(super) fn args(self) -> [&'a str; 3] {
         [if self.renames { "-M" } else { "--no-renames" }, self.old.as_str(), self.new.as_str()]
     }
 }
@@ -98,7 +98,7 @@ pub struct ReadChange {
 #[derive(Debug, Clone)]
 pub(super) struct RawEntry {
     pub(super) path: RepoPath,
-    path_bytes: Vec<u8>,
+    pub(super) path_bytes: Vec<u8>,
     pub(super) old_path: Option<RepoPath>,
     pub(super) old_mode: String,
     pub(super) new_mode: String,
@@ -125,12 +125,14 @@ impl RawEntry {
 impl Repository {
     pub fn read_change(&self, base: ChangeBase<'_>, head: &Sha, limits: ReadLimits) -> Result<ReadChange, GitError> {
         let sides = Sides { old: base.commit, new: head, renames: true };
-        let entries = self.raw_entries(sides)?;
+        let listed = self.first_entries(sides)?;
+        let entries = &listed.entries[..listed.entries.len().min(limits.files)];
+        let is_cut = listed.is_cut || entries.len() < listed.entries.len();
         if entries.is_empty() {
             return Ok(ReadChange { change: Change::default(), files: Vec::new() });
         }
-        let Read { mut change, too_large, over_total } = self.read_diff(sides, &entries, limits)?;
-        self.load_texts(&mut change, &entries, |path| too_large.contains(path) || over_total.contains(path))?;
+        let Read { mut change, too_large, over_total } = self.read_diff(sides, entries, limits)?;
+        self.load_texts(&mut change, entries, |path| too_large.contains(path) || over_total.contains(path))?;
         let paths = self.all_paths(head)?;
         change.repository_has_tests = paths.iter().any(shows_testing);
         change.tested = tested(&change.files, &paths);
@@ -146,7 +148,8 @@ impl Repository {
             })
             .collect();
         let has_attributes = paths.iter().chain(entries.iter().map(|entry| &entry.path)).any(is_attribute_file);
-        self.add_base_facts(base, &entries, &mut files, has_attributes)?;
+        self.add_base_facts(base, entries, &mut files, has_attributes)?;
+        files.extend(is_cut.then(|| further_files(limits.files)));
         Ok(ReadChange { change, files })
     }
 
@@ -175,8 +178,13 @@ impl Repository {
         let mut over_total: BTreeSet<RepoPath> = beyond.iter().map(|entry| entry.path.clone()).collect();
         let too_large: BTreeSet<RepoPath> = large.iter().map(|entry| entry.path.clone()).collect();
 
-        let mut room = Room { bytes: limits.total.saturating_mul(2), lines: limits.lines };
+        // A change of type is two diffs. Beyond the files that are listed, git is not heard any more.
+        let files = entries.len() as u64 * 2;
+        let mut room = Room { bytes: limits.total.saturating_mul(2), lines: limits.lines, files };
         let mut change = if rest.is_empty() { Change::default() } else { self.patch(sides, &without, &mut room)? };
+        let listed: BTreeSet<&RepoPath> = entries.iter().map(|entry| &entry.path).collect();
+        change.files.retain(|file| listed.contains(&file.path) || file.status == FileStatus::Deleted);
+        room.files = files;
         change.files.retain(|file| !over_total.contains(&file.path) && !too_large.contains(&file.path));
         self.uncover_hidden_text(sides, &mut change, entries, &mut room)?;
         for entry in large {
@@ -211,8 +219,8 @@ impl Repository {
         limits: ReadLimits,
     ) -> Result<BTreeMap<RepoPath, Touched>, GitError> {
         let sides = Sides { old: since, new: head, renames: false };
-        let entries = self.raw_entries(sides)?;
-        let Read { change, too_large, over_total } = self.read_diff(sides, &entries, limits)?;
+        let listed = self.raw_entries(sides)?;
+        let Read { change, too_large, over_total } = self.read_diff(sides, &listed.entries, limits)?;
         let unread = too_large.into_iter().chain(over_total);
         let whole = unread.chain(self.recompared(old_base, since, base, head)?).map(|path| (path, Touched::Whole));
         Ok(change.files.iter().map(|file| (file.path.clone(), Touched::of(file))).chain(whole).collect())
@@ -224,8 +232,8 @@ impl Repository {
             Since { paths: self.recompared(old_base, since, base, head)?, renamed: BTreeMap::new(), same_content: false };
         let moved = self.raw_entries(Sides { old: since, new: head, renames: true })?;
         found.same_content = found.paths.is_empty()
-            && (if old_base == base { moved.is_empty() } else { self.is_same_change(old_base, since, base, head)? });
-        for entry in moved.iter() {
+            && (if old_base == base { moved.entries.is_empty() } else { self.is_same_change(old_base, since, base, head)? });
+        for entry in &moved.entries {
             found.paths.insert(entry.path.clone());
             if let Some(old) = &entry.old_path {
                 found.paths.insert(old.clone());
@@ -239,32 +247,21 @@ impl Repository {
     /// is not: once the file that it was a copy of is put back, all of it is.
     fn recompared(&self, old_base: &Sha, since: &Sha, base: &Sha, head: &Sha) -> Result<BTreeSet<RepoPath>, GitError> {
         let before = self.raw_entries(Sides { old: old_base, new: since, renames: true })?;
-        let before: BTreeMap<&RepoPath, &RawEntry> = before.iter().map(|entry| (&entry.path, entry)).collect();
+        let before: BTreeMap<&RepoPath, &RawEntry> = before.entries.iter().map(|entry| (&entry.path, entry)).collect();
         let now = self.raw_entries(Sides { old: base, new: head, renames: true })?;
         let is_other = |entry: &RawEntry| {
             before.get(&entry.path).is_none_or(|before| before.old_path != entry.old_path || before.old_id != entry.old_id)
         };
-        Ok(now.iter().filter(|entry| is_other(entry)).map(|entry| entry.path.clone()).collect())
+        Ok(now.entries.iter().filter(|entry| is_other(entry)).map(|entry| entry.path.clone()).collect())
     }
 
     /// The same files, each from the same content to the same content.
     fn is_same_change(&self, old_base: &Sha, since: &Sha, base: &Sha, head: &Sha) -> Result<bool, GitError> {
         let contents = |old, new| -> Result<BTreeSet<(RepoPath, String, String)>, GitError> {
             let entries = self.raw_entries(Sides { old, new, renames: false })?;
-            Ok(entries.iter().map(|entry| (entry.path.clone(), entry.old_id.clone(), entry.new_id.clone())).collect())
+            Ok(entries.entries.iter().map(|entry| (entry.path.clone(), entry.old_id.clone(), entry.new_id.clone())).collect())
         };
         Ok(contents(old_base, since)? == contents(base, head)?)
-    }
-
-    pub(super) fn raw_entries(&self, sides: Sides<'_>) -> Result<Arc<Vec<RawEntry>>, GitError> {
-        let key = (sides.old.clone(), sides.new.clone(), sides.renames);
-        if let Some(kept) = self.cache().compared.get(&key) {
-            return Ok(Arc::clone(kept));
-        }
-        let listed = self.comparing(sides.old, sides.new, |git| git.args(DIFF).args(["--raw", "-z"]).args(sides.args()))?;
-        let entries = Arc::new(parse_raw(&listed)?);
-        self.cache().compared.insert(key, Arc::clone(&entries));
-        Ok(entries)
     }
 
     fn sizes(&self, entries: &[RawEntry]) -> Result<BTreeMap<String, u64>, GitError> {
@@ -386,6 +383,7 @@ impl Repository {
         }
         for file in change.files.iter_mut().filter(|file| is_wanted(file)) {
             file.new_text = ids.get(&file.path).and_then(|id| texts.get(*id)).cloned();
+            file.reread_if_repurposed();
         }
         Ok(())
     }
@@ -467,33 +465,10 @@ fn parse_batch(mut rest: &[u8]) -> Result<BTreeMap<String, Vec<u8>>, GitError> {
     Ok(blobs)
 }
 
-/// `:<old mode> <new mode> <old id> <new id> <status>\0<path>\0[<new path>\0]`
-fn parse_raw(bytes: &[u8]) -> Result<Vec<RawEntry>, GitError> {
-    let mut fields = bytes.split(|byte| *byte == 0).filter(|field| !field.is_empty());
-    let mut entries = Vec::new();
-    while let Some(header) = fields.next() {
-        let header = String::from_utf8_lossy(header).into_owned();
-        let hollow = || GitError::Hollow(format!("diff-tree said `{header}`"));
-        let words: Vec<&str> = header.strip_prefix(':').ok_or_else(hollow)?.split(' ').collect();
-        let [old_mode, new_mode, old_id, new_id, status] = words.as_slice() else { return Err(hollow()) };
-        let status = status.chars().next().ok_or_else(hollow)?;
-        let first = fields.next().ok_or_else(hollow)?;
-        let (old_path, path) = match status {
-            'R' | 'C' => (Some(RepoPath(text_of(first))), fields.next().ok_or_else(hollow)?),
-            _ => (None, first),
-        };
-        entries.push(RawEntry {
-            path: RepoPath(text_of(path)),
-            path_bytes: path.to_vec(),
-            old_path,
-            old_mode: (*old_mode).to_owned(),
-            new_mode: (*new_mode).to_owned(),
-            old_id: (*old_id).to_owned(),
-            new_id: (*new_id).to_owned(),
-            status,
-        });
-    }
-    Ok(entries)
+/// All files beyond those that are listed, which count as not reviewed.
+fn further_files(limit: usize) -> FileSummary {
+    let path = RepoPath(format!("(further files: the change has more than {limit})"));
+    FileSummary { over_total: true, ..FileSummary::new(path, FileStatus::Modified, ContentKind::Text) }
 }
 
 fn unread(entry: &RawEntry, is_binary: bool) -> ChangedFile {
@@ -537,3 +512,6 @@ fn os_pathspec(magic: &[u8], path: &[u8]) -> std::ffi::OsString {
 fn os_pathspec(magic: &[u8], path: &[u8]) -> std::ffi::OsString {
     String::from_utf8_lossy(&[magic, path].concat()).into_owned().into()
 }
+
+#[cfg(test)]
+mod tests;

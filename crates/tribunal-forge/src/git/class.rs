@@ -9,9 +9,9 @@
 //!
 //! In a person's repository none of them reads the repository's own configuration: see [`super::view`].
 
-use super::{GitError, Repository};
+use super::{GitError, Repository, program};
 use std::ffi::{OsStr, OsString};
-use std::io::Write as _;
+use std::io::{Read, Write as _};
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -106,9 +106,12 @@ const HARDENED: [(&str, &str); 15] = [
     ("maintenance.auto", "false"),
 ];
 
-/// Variables that git needs from outside; everything else stays outside, all other `GIT_*` variables included.
-const PASSED_ON: [&str; 9] = [
-    "PATH",
+const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
+const EMPTY_TREE_SHA256: &str = "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321";
+
+/// Variables that git needs from outside; everything else stays outside, all other `GIT_*` variables included. `PATH` is given to it
+/// without the entries that do not count.
+const PASSED_ON: [&str; 8] = [
     "HOME",
     "USER",
     "XDG_CONFIG_HOME",
@@ -121,7 +124,8 @@ const PASSED_ON: [&str; 9] = [
 
 /// A git command of a class, not yet run.
 pub(super) struct Git<C> {
-    command: Command,
+    /// Nothing where git is not installed.
+    command: Option<Command>,
     subcommand: &'static str,
     /// Key and value apart: in one text, a name that holds `=` would make another key of it.
     settings: Vec<(String, String)>,
@@ -140,9 +144,15 @@ pub(super) struct Output {
 
 impl<C: Class> Git<C> {
     fn new(class: C, directory: &Path) -> Self {
-        let mut command = Command::new("git");
-        // Removed one by one: a command whose `PATH` is set anew is found by a copy of this whole process, which takes longer than git.
-        for (name, _) in std::env::vars_os().filter(|(name, _)| !PASSED_ON.iter().any(|passed| name == passed)) {
+        let command = program::command_in(directory).map(|command| Self::hardened(command, directory));
+        let subcommand = class.subcommand();
+        let settings = HARDENED.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+        Self { command, subcommand, settings, literal_pathspecs: true, args: Vec::new(), class: PhantomData }
+    }
+
+    fn hardened(mut command: Command, directory: &Path) -> Command {
+        for (name, _) in std::env::vars_os().filter(|(name, _)| name != "PATH" && !PASSED_ON.iter().any(|passed| name == passed))
+        {
             command.env_remove(name);
         }
         command.env("LC_ALL", "C").env("GIT_TERMINAL_PROMPT", "0").env("GIT_OPTIONAL_LOCKS", "0");
@@ -151,9 +161,7 @@ impl<C: Class> Git<C> {
         // No transport at all; the one class that may use one sets this again.
         command.env("GIT_ALLOW_PROTOCOL", "").env("GIT_NO_LAZY_FETCH", "1");
         command.arg("-C").arg(directory);
-        let subcommand = class.subcommand();
-        let settings = HARDENED.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-        Self { command, subcommand, settings, literal_pathspecs: true, args: Vec::new(), class: PhantomData }
+        command
     }
 
     pub fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
@@ -167,7 +175,9 @@ impl<C: Class> Git<C> {
     }
 
     pub fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
-        self.command.env(name, value);
+        if let Some(command) = &mut self.command {
+            command.env(name, value);
+        }
         self
     }
 
@@ -182,31 +192,31 @@ impl<C: Class> Git<C> {
         self
     }
 
-    pub(super) fn assembled(self) -> Command {
-        let mut command = self.command;
+    pub(super) fn assembled(self) -> Result<Command, GitError> {
+        let mut command = self.command.ok_or(GitError::NoGit)?;
         if self.literal_pathspecs {
             command.arg("--literal-pathspecs");
         }
         give_settings(&mut command, self.settings.iter().map(|(key, value)| (key.as_str(), value.as_str())));
         command.arg(self.subcommand).args(&self.args);
-        command
+        Ok(command)
     }
 
     /// For who reads only the beginning of what it prints.
     pub fn spawn_reading(self) -> Result<std::process::Child, GitError> {
-        let mut command = self.assembled();
+        let mut command = self.assembled()?;
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().map_err(not_started)
     }
 
     /// For who writes to it and reads from it in turn.
     pub fn spawn_talking(self) -> Result<std::process::Child, GitError> {
-        let mut command = self.assembled();
+        let mut command = self.assembled()?;
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().map_err(not_started)
     }
 
     /// For who watches it: it is given this to read, and what it prints for programs is not wanted.
     pub fn spawn_given(self, input: String) -> Result<std::process::Child, GitError> {
-        let mut command = self.assembled();
+        let mut command = self.assembled()?;
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().map_err(not_started)?;
         let mut stdin = child.stdin.take();
@@ -217,7 +227,8 @@ impl<C: Class> Git<C> {
 
     /// Runs it and returns how it ended, whatever that was.
     pub fn output(self, input: Option<&[u8]>) -> Result<Output, GitError> {
-        let mut command = self.assembled();
+        let subcommand = self.subcommand;
+        let mut command = self.assembled()?;
         command.stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() }).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(not_started)?;
         // A writer of its own: git may fill its output pipe before it has read all of its input.
@@ -226,17 +237,26 @@ impl<C: Class> Git<C> {
             let bytes = bytes.to_vec();
             std::thread::spawn(move || stdin.as_mut().map(|stdin| stdin.write_all(&bytes)))
         });
-        let output = child.wait_with_output().map_err(not_started)?;
+        let listener = child.stderr.take().map(|stderr| std::thread::spawn(move || beginning(stderr, MAX_STDERR)));
+        let mut stdout = Vec::new();
+        if let Some(from) = child.stdout.take() {
+            from.take(MAX_OUTPUT + 1).read_to_end(&mut stdout).map_err(not_started)?;
+        }
+        let is_over = stdout.len() as u64 > MAX_OUTPUT;
+        if is_over {
+            child.kill().map_err(not_started)?;
+        }
+        let status = child.wait().map_err(not_started)?;
+        if is_over {
+            let message = format!("it wrote more than {} MiB", MAX_OUTPUT >> 20);
+            return Err(GitError::Failed { command: subcommand.to_owned(), message });
+        }
+        let stderr = listener.and_then(|listener| listener.join().ok()).unwrap_or_default();
         if let Some(writer) = writer {
             // A broken pipe here shows as git's own failure below.
             let _ = writer.join();
         }
-        Ok(Output {
-            success: output.status.success(),
-            code: output.status.code(),
-            stdout: output.stdout,
-            stderr: String::from_utf8_lossy(&output.stderr).trim().to_owned(),
-        })
+        Ok(Output { success: status.success(), code: status.code(), stdout, stderr })
     }
 
     /// Runs it; a failure of git is an error.
@@ -249,6 +269,18 @@ impl<C: Class> Git<C> {
     pub fn run_text(self, input: Option<&[u8]>) -> Result<String, GitError> {
         Ok(String::from_utf8_lossy(&self.run(input)?).trim_end().to_owned())
     }
+}
+
+/// More than this of git's answer to one question is not kept. What may be longer is read as it comes ([`super::stream`], [`super::listed`]).
+const MAX_OUTPUT: u64 = 512 << 20;
+const MAX_STDERR: u64 = 64 * 1024;
+
+/// All of it is read, so that git is not held up; the beginning is kept.
+fn beginning(mut from: impl Read, limit: u64) -> String {
+    let mut kept = Vec::new();
+    let _ = from.by_ref().take(limit).read_to_end(&mut kept);
+    let _ = std::io::copy(&mut from, &mut std::io::sink());
+    String::from_utf8_lossy(&kept).trim().to_owned()
 }
 
 /// Above every configuration file, and never as an argument, which is split at its first `=`.
@@ -280,12 +312,9 @@ pub fn git_version() -> Result<String, GitError> {
 
 /// Any git command in a folder that we made a moment ago and filled from this binary: for the demonstration.
 pub fn git_in_demo(folder: &Path, args: &[&str]) -> Result<(), GitError> {
-    let mut command = Command::new("git");
-    command.env_clear();
-    for name in ["PATH", "SYSTEMROOT"] {
-        if let Some(value) = std::env::var_os(name) {
-            command.env(name, value);
-        }
+    let mut command = program::command_in(folder).ok_or(GitError::NoGit)?;
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name != "PATH" && name != "SYSTEMROOT") {
+        command.env_remove(name);
     }
     command.env("HOME", folder).env("GIT_CONFIG_NOSYSTEM", "1").arg("-C").arg(folder);
     give_settings(&mut command, [("user.name", "Demo"), ("user.email", "demo@example.com")].into_iter().chain(HARDENED));
@@ -300,7 +329,17 @@ pub fn git_in_demo(folder: &Path, args: &[&str]) -> Result<(), GitError> {
 impl Repository {
     /// Objects and refs, and nothing else: no work tree, so no attributes; no remote, so nothing is fetched.
     pub(super) fn on_tree(&self, class: UntrustedTree) -> Git<UntrustedTree> {
-        self.in_repository(Git::new(class, &self.git_dir)).env("GIT_ALTERNATE_OBJECT_DIRECTORIES", self.own_objects())
+        // git 2.43 to 2.45 take the attributes of `HEAD` where there is no work tree, and with them a way to merge that a change chose.
+        self.in_repository(Git::new(class, &self.git_dir))
+            .setting("attr.tree", self.no_attributes())
+            .env("GIT_ALTERNATE_OBJECT_DIRECTORIES", self.own_objects())
+    }
+
+    /// git knows this object without having it. One that did not would go on without attributes, and versions before 2.43 do not know the
+    /// setting.
+    fn no_attributes(&self) -> &'static str {
+        let format = self.view.as_ref().and_then(|view| view.settings.get("extensions", "objectformat"));
+        if format.is_some_and(|format| format.eq_ignore_ascii_case("sha256")) { EMPTY_TREE_SHA256 } else { EMPTY_TREE }
     }
 
     /// The same with an index and with objects that go beside the repository's own.
@@ -417,8 +456,39 @@ mod tests {
             // Tests make repositories with git as a person does.
             let code = text.split("#[cfg(test)]").next().and_then(|code| code.split("#[cfg(all(test").next()).unwrap();
             let is_test = path.file_name().is_some_and(|name| name == "tests.rs");
-            assert!(is_test || !code.contains("Command::new(\"git\")"), "{} starts git", path.display());
+            assert!(is_test || !code.contains("program::command_in"), "{} starts git", path.display());
         }
+    }
+
+    /// A program that is started by its bare name is looked for on the whole `PATH`, which may lead into the change.
+    #[test]
+    fn every_program_is_started_by_its_whole_path() {
+        let resolved = [
+            ("tribunal-agent/src/programs.rs", "located(program)?"),
+            ("tribunal-agent/src/process/start.rs", "programs::located(program)?"),
+            ("tribunal-agent/src/sandbox/bubblewrap.rs", "crate::programs::find(\"bwrap\")?"),
+            ("tribunal-agent/src/sandbox/probe.rs", "\"/\""),
+            ("tribunal-forge/src/git/program.rs", "found.git?"),
+            ("tribunal/src/commands/demo.rs", "std::env::current_exe()?"),
+        ];
+        let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let mut found = Vec::new();
+        for entry in std::fs::read_dir(crates).unwrap().flatten() {
+            sources(&entry.path().join("src"), &mut found);
+        }
+        let mut unused: Vec<_> = resolved.iter().collect();
+        for path in found.iter().filter(|path| path.file_name().is_some_and(|name| name != "tests.rs")) {
+            let text = std::fs::read_to_string(path).unwrap();
+            let code = text.split("#[cfg(test)]").next().and_then(|code| code.split("#[cfg(all(test").next()).unwrap();
+            for start in code.split("Command::new(").skip(1) {
+                let place =
+                    resolved.iter().find(|(file, program)| path.ends_with(file) && start.starts_with(&format!("{program})")));
+                let line = start.lines().next().unwrap_or_default();
+                assert!(place.is_some(), "{} starts a program in a way that is not listed: Command::new({line}", path.display());
+                unused.retain(|known| Some(*known) != place);
+            }
+        }
+        assert!(unused.is_empty(), "{unused:?}");
     }
 
     #[test]

@@ -142,6 +142,7 @@ impl Repository {
         new: &Sha,
         how: impl Fn(Git<UntrustedTree>) -> Git<UntrustedTree>,
     ) -> Result<Vec<u8>, GitError> {
+        self.check_growth(old, new)?;
         let ask = || how(self.on_tree(UntrustedTree::DiffTree)).run(None);
         match ask() {
             Err(GitError::Failed { .. }) if self.remote.is_some() => {
@@ -158,16 +159,16 @@ impl Repository {
         if self.remote.is_none() || self.cache().fetched_pairs.contains(&pair) {
             return Ok(());
         }
-        let raw =
-            self.ask_text(UntrustedTree::DiffTree, ["-r", "--raw", "--no-renames", "--no-abbrev", base.as_str(), head.as_str()])?;
-        let ids = raw.lines().filter_map(|line| {
-            let mut words = line.trim_start_matches(':').split_whitespace();
-            let (old_mode, new_mode) = (words.next()?, words.next()?);
-            let (old, new) = (words.next()?, words.next()?);
+        let args = ["-r", "--raw", "-z", "--no-renames", "--no-abbrev", "--no-commit-id", base.as_str(), head.as_str()];
+        self.check_growth(base, head)?;
+        // Of a change that is too large for a list, the beginning is brought, which is what is read.
+        let listed = self.read_entries(self.on_tree(UntrustedTree::DiffTree).args(args))?;
+        let ids = listed.entries.iter().flat_map(|entry| {
+            let sides = [(&entry.old_mode, &entry.old_id), (&entry.new_mode, &entry.new_id)];
             // A submodule's commit is not in this repository.
-            Some([(old_mode, old), (new_mode, new)].into_iter().filter(|(mode, _)| !matches!(*mode, "160000" | "000000")))
+            sides.into_iter().filter(|(mode, _)| !matches!(mode.as_str(), "160000" | "000000"))
         });
-        self.bring(ids.flatten().map(|(_, id)| id.to_owned()).collect())?;
+        self.bring(ids.map(|(_, id)| id.clone()).collect())?;
         if base.is_full() && head.is_full() {
             self.cache().fetched_pairs.insert(pair);
         }
@@ -269,7 +270,7 @@ mod tests {
     use crate::git::class::Class;
 
     fn environment<C: Class>(git: Git<C>) -> String {
-        let command = git.assembled();
+        let command = git.assembled().unwrap();
         let given = command.get_envs().map(|(name, value)| format!("{name:?}={value:?}\n"));
         given.chain(command.get_args().map(|arg| format!("{arg:?}\n"))).collect()
     }
@@ -303,7 +304,10 @@ mod tests {
                 let given = environment(git);
                 assert!(!given.contains("abc123") && !given.contains("extraHeader"), "{given}");
                 assert!(
-                    given.contains("\"GIT_ALLOW_PROTOCOL\"=Some(\"\")") && given.contains("\"safe.bareRepository\""),
+                    given.contains("\"GIT_ALLOW_PROTOCOL\"=Some(\"\")")
+                        && given.contains("\"safe.bareRepository\"")
+                        && given.contains("\"attr.tree\"")
+                        && given.contains("4b825dc642cb6eb9a060e54bf8d69288fbee4904"),
                     "{given}"
                 );
             }

@@ -1,14 +1,14 @@
 //! A cache of git's answers about objects named by full ids. An id always names the same content, so the answers cannot go stale.
 //! Each question to git is a process, and a review asks many of them several times.
 
-use super::change::RawEntry;
 use super::class::UntrustedTree;
+use super::listed::Listed;
 use super::{GitError, Repository};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tribunal_core::ids::Sha;
+use tribunal_core::ids::{RepoPath, Sha};
 
 /// When the answers exceed this many bytes, all are dropped: a watch loop may run for days.
 const MAX_BYTES: usize = 16 << 20;
@@ -18,11 +18,15 @@ const MAX_IDS: usize = 1 << 18;
 type OfPair<T> = BTreeMap<(Sha, Sha), T>;
 
 /// By old side, new side, and whether renames are looked for.
-type Compared = BTreeMap<(Sha, Sha, bool), Arc<Vec<RawEntry>>>;
+type Compared = BTreeMap<(Sha, Sha, bool), Arc<Listed>>;
 
 #[derive(Debug, Default)]
 pub(super) struct ObjectCache {
     pub(super) compared: Compared,
+    /// Every path of the tree that was asked about last.
+    pub(super) paths: Option<(Sha, Vec<RepoPath>)>,
+    /// How many files a tree has.
+    pub(super) file_counts: BTreeMap<Sha, u64>,
     answers: BTreeMap<Vec<OsString>, Vec<u8>>,
     answer_bytes: usize,
     /// Objects that the clone has. Missing ones are not cached, because a fetch may add them.

@@ -241,14 +241,4 @@ impl Repository {
         let paths = listed.split(|byte| *byte == 0).filter(|path| !path.is_empty());
         Ok(paths.map(|path| RepoPath(tribunal_core::diff::parse::text_of(path))).collect())
     }
-
-    /// Every path of a tree; used to tell whether a repository has tests at all.
-    pub fn all_paths(&self, id: &Sha) -> Result<Vec<RepoPath>, GitError> {
-        let listed = self.ask_cached(UntrustedTree::LsTree, &["-r", "-z", "--name-only", id.as_str()], &[id])?;
-        Ok(listed
-            .split(|byte| *byte == 0)
-            .filter(|path| !path.is_empty())
-            .map(|path| RepoPath(tribunal_core::diff::parse::text_of(path)))
-            .collect())
-    }
 }

@@ -21,7 +21,7 @@ pub(super) struct Running {
 
 impl Running {
     pub fn start(asked: Git<UntrustedTree>, name: &'static str, input: Option<Vec<u8>>) -> Result<Self, GitError> {
-        let mut command = asked.assembled();
+        let mut command = asked.assembled()?;
         let stdin = if input.is_some() { Stdio::piped() } else { Stdio::null() };
         command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(unreadable)?;
@@ -48,6 +48,12 @@ impl Running {
         Ok(Self { child, stdout: BufReader::with_capacity(256 * 1024, stdout), stderr, writer, name })
     }
 
+    /// Ends git, of which no more is wanted; how it ends says nothing.
+    pub fn stop(mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
     /// Waits for the end, after all output was read.
     pub fn finish(mut self) -> Result<(), GitError> {
         let status = self.child.wait().map_err(unreadable)?;
@@ -59,7 +65,7 @@ impl Running {
     }
 }
 
-fn unreadable(source: std::io::Error) -> GitError {
+pub(super) fn unreadable(source: std::io::Error) -> GitError {
     match source.kind() {
         std::io::ErrorKind::NotFound => GitError::NoGit,
         _ => GitError::Io { what: "git could not be run".into(), source },
@@ -72,10 +78,11 @@ pub(super) enum Piece {
     Dropped,
 }
 
-/// Bytes and lines that may still be kept.
+/// Bytes and lines that may still be kept, and diffs of files that may still be read.
 pub(super) struct Room {
     pub bytes: u64,
     pub lines: u64,
+    pub files: u64,
 }
 
 impl Room {
@@ -102,6 +109,7 @@ pub(super) fn each_file_diff(
         let fits = !*dropped && room.take(whole.len(), *lines);
         let is_any = *dropped || !whole.is_empty();
         (*lines, *dropped) = (0, false);
+        room.files = room.files.saturating_sub(u64::from(is_any));
         match (is_any, fits) {
             (false, _) => Ok(()),
             (true, true) => keep(Piece::Diff(whole)),
@@ -110,6 +118,10 @@ pub(super) fn each_file_diff(
     };
     let mut at_line_start = true;
     loop {
+        if room.files == 0 {
+            git.stop();
+            return Ok(());
+        }
         let buffer = git.stdout.fill_buf().map_err(unreadable)?;
         if buffer.is_empty() {
             break;

@@ -18,14 +18,16 @@ impl Discuss for Gitea {
         let what = format!("the comments of pull request {number}");
         let answer = self.http.read(&self.repo(&format!("/issues/{number}/comments")), &what).await?;
         let comments = Whole::counted(self.http.host(), &what, answer.json(&what)?, total_count(&answer))?;
-        Ok(comments.into_items().into_iter().map(wire::Comment::words).collect())
+        let made_here = self.made_here().await?;
+        Ok(comments.into_items().into_iter().map(|comment: wire::Comment| comment.words(made_here)).collect())
     }
 
     async fn comment(&self, number: u64, body: &Outgoing) -> Answered<Comment> {
         let what = format!("a comment on pull request {number}");
         let path = self.repo(&format!("/issues/{number}/comments"));
         let answer = self.http.write(Method::POST, &path, Some(&json!({ "body": body })), &what).await?;
-        self.written::<wire::Comment>(&answer, &what).map(wire::Comment::words)
+        // We have just written it.
+        self.written::<wire::Comment>(&answer, &what).map(|comment| comment.words(wire::MadeHere::default()))
     }
 
     async fn edit_comment(&self, _number: u64, id: &str, body: &Outgoing) -> Answered<()> {

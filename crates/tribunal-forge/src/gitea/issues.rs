@@ -18,20 +18,22 @@ const COLOUR: &str = "#6e7781";
 impl Issues for Gitea {
     async fn issue(&self, number: u64) -> Answered<Issue> {
         let path = self.repo(&format!("/issues/{number}"));
-        Ok(self.http.get::<wire::Issue>(&path, &format!("issue {number}")).await?.facts())
+        Ok(self.http.get::<wire::Issue>(&path, &format!("issue {number}")).await?.facts(self.made_here().await?))
     }
 
     async fn find_issues(&self, words: &str) -> Answered<Vec<Issue>> {
         let path = self.repo(&format!("/issues?type=issues&state=all&q={}", segment(words)));
         let found: Vec<wire::Issue> = self.list(&path, "the issues").await?;
-        Ok(found.into_iter().map(wire::Issue::facts).collect())
+        let made_here = self.made_here().await?;
+        Ok(found.into_iter().map(|issue| issue.facts(made_here)).collect())
     }
 
     async fn issues_since(&self, since: Option<&str>) -> Answered<Vec<Issue>> {
         let since = since.map(|since| format!("&since={}", segment(since))).unwrap_or_default();
         let found: Vec<wire::Issue> =
             self.list(&self.repo(&format!("/issues?type=issues&state=all{since}")), "the issues").await?;
-        Ok(found.into_iter().map(wire::Issue::facts).collect())
+        let made_here = self.made_here().await?;
+        Ok(found.into_iter().map(|issue| issue.facts(made_here)).collect())
     }
 
     async fn create_issue(&self, issue: &NewIssue) -> Answered<Issue> {
@@ -42,7 +44,8 @@ impl Issues for Gitea {
         }
         let body = json!({ "title": issue.title, "body": issue.body, "labels": labels });
         let answer = self.http.write(Method::POST, &self.repo("/issues"), Some(&body), "an issue").await?;
-        self.written::<wire::Issue>(&answer, "an issue").map(wire::Issue::facts)
+        // We have just made it.
+        self.written::<wire::Issue>(&answer, "an issue").map(|issue| issue.facts(wire::MadeHere::default()))
     }
 
     async fn close_issue(&self, number: u64) -> Answered<()> {

@@ -26,7 +26,8 @@ impl Merge for Gitea {
         let what = format!("a pull request for {}", pull.head_branch);
         let answer = self.http.write(Method::POST, &self.repo("/pulls"), Some(&body), &what).await?;
         let opened: wire::Pull = self.written(&answer, &what)?;
-        opened.facts().map_err(|message| self.uncertain(message))
+        // We have just opened it.
+        opened.facts(wire::MadeHere::default()).map_err(|message| self.uncertain(message))
     }
 
     /// At once and bound to the head. Never when checks have passed: that way the server forgets the head, and merges whatever was

@@ -6,6 +6,7 @@ use crate::http::client::segment;
 use crate::http::credential::{AuthScheme, for_git};
 use crate::port::{Answered, GitSource, Read};
 use async_trait::async_trait;
+use tribunal_core::calendar::millis_of;
 use tribunal_core::pull::capability::Capabilities;
 use tribunal_core::pull::facts::{Account, Permission, Pull, PullFilter};
 use tribunal_core::pull::fault::ForgeFault;
@@ -39,16 +40,17 @@ impl Read for Gitea {
         if pull.number != number {
             return Err(self.hollow(format!("{what} was asked for and {} answered", pull.number)));
         }
-        pull.facts().map_err(|message| self.hollow(message))
+        pull.facts(self.made_here().await?).map_err(|message| self.hollow(message))
     }
 
     /// The server filters by neither branch nor the name of a label.
     async fn pulls(&self, filter: &PullFilter) -> Answered<Vec<Pull>> {
         let state = if filter.all_states { "all" } else { "open" };
         let listed: Vec<wire::Pull> = self.list(&self.repo(&format!("/pulls?state={state}")), "the pull requests").await?;
+        let made_here = self.made_here().await?;
         let mut pulls = Vec::new();
         for pull in listed {
-            let pull = match (pull.facts(), filter.all_states) {
+            let pull = match (pull.facts(made_here), filter.all_states) {
                 (Ok(pull), _) => pull,
                 // Of an old one git may have nothing left; that must not hide the others.
                 (Err(_), true) => continue,
@@ -75,7 +77,7 @@ impl Read for Gitea {
         }
         match found.permission.as_str() {
             "owner" | "admin" => Ok(Permission::Admin),
-            "write" => Ok(Permission::Write),
+            "write" => self.written_by_teams(account).await,
             "read" => Ok(Permission::Read),
             "none" => Ok(Permission::None),
             other => Err(self.hollow(format!("{what}: `{other}`"))),
@@ -84,6 +86,10 @@ impl Read for Gitea {
 
     async fn pushers(&self, pull: &Pull) -> Answered<Vec<Account>> {
         Ok(self.events(pull.number).await?.into_iter().filter_map(wire::Event::pusher).collect())
+    }
+
+    async fn base_changed_at(&self, number: u64) -> Answered<Option<String>> {
+        Ok(self.events(number).await?.into_iter().filter_map(wire::Event::base_change).next_back())
     }
 
     async fn has_contributed(&self, account: &Account) -> Answered<bool> {
@@ -96,8 +102,9 @@ impl Read for Gitea {
             Err(ForgeFault::NotFound { .. } | ForgeFault::Refused { status: 422, .. }) => return Ok(false),
             Err(fault) => return Err(fault),
         };
+        let made_here = self.made_here().await?;
         let mut merged = closed.into_iter().filter(|issue| issue.pull_request.as_ref().is_some_and(|pull| pull.merged));
-        Ok(merged.any(|issue| issue.facts().author.is(account)))
+        Ok(merged.any(|issue| issue.facts(made_here).author.is(account)))
     }
 
     fn source(&self, pull: &Pull) -> GitSource {
@@ -112,6 +119,17 @@ impl Read for Gitea {
 }
 
 impl Gitea {
+    /// Asked once: a repository is made once.
+    pub(super) async fn made_here(&self) -> Answered<wire::MadeHere> {
+        let find = || async {
+            let repository: wire::Repository = self.http.get(&self.repo(""), &self.project.path).await?;
+            let unread = |date: String| self.hollow(format!("the repository was made at `{date}`"));
+            let made = repository.created_at.map(|date| millis_of(&date).ok_or_else(|| unread(date))).transpose()?;
+            Ok::<_, ForgeFault>(wire::MadeHere(made))
+        };
+        self.made_here.get_or_try_init(find).await.copied()
+    }
+
     /// What happened to a pull request, but for comments on lines.
     pub(super) async fn events(&self, number: u64) -> Answered<Vec<wire::Event>> {
         let what = format!("what happened to pull request {number}");

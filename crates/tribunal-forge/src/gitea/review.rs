@@ -65,7 +65,9 @@ impl ReviewPull for Gitea {
     async fn delete_pending(&self, number: u64, review: &str) -> Answered<()> {
         let what = format!("review {review}");
         let path = self.repo(&format!("/pulls/{number}/reviews/{review}"));
-        let found = self.http.get::<wire::Review>(&path, &what).await?.words().map_err(|message| self.hollow(message))?;
+        let made_here = self.made_here().await?;
+        let found =
+            self.http.get::<wire::Review>(&path, &what).await?.words(made_here).map_err(|message| self.hollow(message))?;
         let me = self.find_identity().await?;
         // The server would delete a submitted one just as gladly, and for an administrator anybody's.
         if !found.is_some_and(|found| found.state == ReviewState::Pending && found.author.is(me)) {
@@ -81,7 +83,7 @@ impl ReviewPull for Gitea {
         let path = self.repo(&format!("/pulls/{number}/reviews/{review}"));
         let found = self.http.get::<wire::Review>(&path, &what).await?;
         let is_empty = found.comments_count == 0;
-        let found = found.words().map_err(|message| self.hollow(message))?;
+        let found = found.words(self.made_here().await?).map_err(|message| self.hollow(message))?;
         let me = self.find_identity().await?;
         if !is_empty || !found.is_some_and(|found| found.author.is(me)) {
             let message = format!("{what} is not an empty one of {}", me.login);
@@ -131,9 +133,10 @@ impl Resolve for Gitea {
 
 impl Gitea {
     async fn reviews_of(&self, listed: Vec<wire::Review>) -> Answered<Vec<Review>> {
+        let made_here = self.made_here().await?;
         let mut reviews = Vec::new();
         for review in listed {
-            reviews.extend(review.words().map_err(|message| self.hollow(message))?);
+            reviews.extend(review.words(made_here).map_err(|message| self.hollow(message))?);
         }
         // An administrator is shown other people's drafts as well.
         if reviews.iter().any(|review| review.state == ReviewState::Pending) {

@@ -5,7 +5,7 @@
 //! the same line number of a later head is about other code, and has a resolution of its own.
 
 use super::Gitea;
-use super::wire::{LineComment, Review};
+use super::wire::{LineComment, MadeHere, Review};
 use crate::http::whole::Whole;
 use crate::port::Answered;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
@@ -22,7 +22,7 @@ impl Gitea {
         let spoken = reviews.into_iter().filter(|review| review.comments_count > 0 && review.state != "PENDING");
         let comments: Vec<(Review, Vec<LineComment>)> =
             stream::iter(spoken).map(|review| self.with_comments(number, review)).buffered(AT_ONCE).try_collect().await?;
-        Ok(grouped(comments))
+        Ok(grouped(comments, self.made_here().await?))
     }
 
     async fn with_comments(&self, number: u64, review: Review) -> Answered<(Review, Vec<LineComment>)> {
@@ -52,7 +52,7 @@ struct Spot {
     commit: String,
 }
 
-fn grouped(reviews: Vec<(Review, Vec<LineComment>)>) -> Vec<Thread> {
+fn grouped(reviews: Vec<(Review, Vec<LineComment>)>, made_here: MadeHere) -> Vec<Thread> {
     let mut groups: BTreeMap<Spot, Vec<(i64, LineComment)>> = BTreeMap::new();
     for (review, comments) in reviews {
         for comment in comments {
@@ -64,12 +64,13 @@ fn grouped(reviews: Vec<(Review, Vec<LineComment>)>) -> Vec<Thread> {
             groups.entry(spot).or_default().push((review.id, comment));
         }
     }
-    let mut threads: Vec<(i64, Thread)> = groups.into_iter().filter_map(|(spot, comments)| thread(spot, comments)).collect();
+    let mut threads: Vec<(i64, Thread)> =
+        groups.into_iter().filter_map(|(spot, comments)| thread(spot, comments, made_here)).collect();
     threads.sort_by_key(|(first, _)| *first);
     threads.into_iter().map(|(_, thread)| thread).collect()
 }
 
-fn thread(spot: Spot, mut comments: Vec<(i64, LineComment)>) -> Option<(i64, Thread)> {
+fn thread(spot: Spot, mut comments: Vec<(i64, LineComment)>, made_here: MadeHere) -> Option<(i64, Thread)> {
     // They come in any order.
     comments.sort_by_key(|(_, comment)| comment.id);
     let (_, first) = comments.first_mut()?;
@@ -78,7 +79,7 @@ fn thread(spot: Spot, mut comments: Vec<(i64, LineComment)>) -> Option<(i64, Thr
     let last_line = spot.line + first.extra_lines_count;
     let said = |(review, comment): (i64, LineComment)| ThreadComment {
         id: comment.id.to_string(),
-        author: comment.user.account(),
+        author: comment.author(made_here),
         body: comment.body,
         // Going out of date is an update, too: in doubt it was edited.
         edited: comment.updated_at != comment.created_at,
@@ -130,7 +131,8 @@ mod tests {
     /// forges.md 3.x, 5: in any order within a review, and a line of the old side is another place.
     #[test]
     fn comments_on_a_line_are_one_thread_in_the_order_they_were_said() {
-        let threads = grouped(vec![review(1, "A", &[(12, 5, 0, false), (11, 0, 5, false), (10, 5, 0, true)])]);
+        let comments = vec![review(1, "A", &[(12, 5, 0, false), (11, 0, 5, false), (10, 5, 0, true)])];
+        let threads = grouped(comments, MadeHere::default());
         assert_eq!(shown(&threads), ["New Some(5) c10 c12", "Old Some(5) c11"]);
         assert!(threads[0].resolved && threads[0].id == "10" && !threads[1].resolved);
     }
@@ -138,11 +140,9 @@ mod tests {
     /// A reply by a review of its own joins; the same number at another head is another line, and another resolution.
     #[test]
     fn another_head_begins_another_thread() {
-        let threads = grouped(vec![
-            review(1, "A", &[(10, 5, 0, true)]),
-            review(2, "A", &[(20, 5, 0, false)]),
-            review(3, "B", &[(30, 5, 0, false)]),
-        ]);
+        let comments =
+            vec![review(1, "A", &[(10, 5, 0, true)]), review(2, "A", &[(20, 5, 0, false)]), review(3, "B", &[(30, 5, 0, false)])];
+        let threads = grouped(comments, MadeHere::default());
         assert_eq!(shown(&threads), ["New Some(5) c10 c20", "New Some(5) c30"]);
         assert!(threads[0].resolved && !threads[1].resolved);
     }

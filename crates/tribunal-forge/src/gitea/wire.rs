@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Deserializer};
 use std::collections::BTreeSet;
+use tribunal_core::calendar::millis_of;
 use tribunal_core::ids::Sha;
+use tribunal_core::procedure::Millis;
 use tribunal_core::pull::facts::{self, Account, AccountKind, CheckState, MergeMethod, Mergeable, PullState, Tip};
 use tribunal_core::pull::talk::{self, ReviewState};
 
@@ -28,11 +30,24 @@ impl User {
     }
 }
 
-/// What was brought along from another server stands under the name of whoever imported it; it is not theirs.
-fn author(user: User, original: &str) -> Account {
+/// When our repository was made on this server. Something in it that is dated earlier was brought along from another one.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct MadeHere(pub Option<Millis>);
+
+impl MadeHere {
+    fn is_after(self, date: &str) -> bool {
+        matches!((self.0, millis_of(date)), (Some(made), Some(date)) if date < made)
+    }
+}
+
+/// What was brought along from another server stands under the name of whoever imported it; it is not theirs, and has none of their
+/// rights. Most shapes do not say who wrote it there, and some servers leave it out where they could, so the date tells it, too.
+fn author(user: User, original: &str, date: &str, made_here: MadeHere) -> Account {
+    let imported = |name: &str| Account { id: format!("imported:{name}"), login: name.to_owned(), kind: AccountKind::Unknown };
     match original {
+        "" if made_here.is_after(date) => imported(&user.login),
         "" => user.account(),
-        name => Account { id: format!("imported:{name}"), login: name.to_owned(), kind: AccountKind::Unknown },
+        name => imported(name),
     }
 }
 
@@ -60,6 +75,8 @@ fn names(labels: Vec<Label>) -> Vec<String> {
 pub struct Repository {
     pub full_name: String,
     pub default_branch: Option<String>,
+    #[serde(default)]
+    pub created_at: Option<String>,
     allow_squash_merge: Option<bool>,
     allow_merge_commits: Option<bool>,
     allow_rebase: Option<bool>,
@@ -111,6 +128,8 @@ pub struct Pull {
     #[serde(default, deserialize_with = "or_empty")]
     body: String,
     pub user: User,
+    #[serde(default)]
+    original_author: String,
     state: String,
     #[serde(default)]
     draft: bool,
@@ -123,13 +142,15 @@ pub struct Pull {
     #[serde(default, deserialize_with = "or_empty")]
     labels: Vec<Label>,
     html_url: String,
+    #[serde(default)]
+    created_at: String,
     updated_at: String,
     #[serde(default)]
     changed_files: Option<u64>,
 }
 
 impl Pull {
-    pub fn facts(self) -> Result<facts::Pull, String> {
+    pub fn facts(self, made_here: MadeHere) -> Result<facts::Pull, String> {
         let number = self.number;
         let state = match (self.state.as_str(), self.merged) {
             (_, true) => PullState::Merged,
@@ -157,7 +178,7 @@ impl Pull {
             number,
             title: self.title,
             body: self.body,
-            author: self.user.account(),
+            author: author(self.user, &self.original_author, &self.created_at, made_here),
             state,
             draft: self.draft,
             is_fork: head_name.is_none() || head_name != base_name || has_no_branch,
@@ -184,12 +205,19 @@ pub struct Event {
     user: Option<User>,
     #[serde(default)]
     review_id: i64,
+    #[serde(default)]
+    created_at: String,
 }
 
 impl Event {
     /// Whoever pushed, if that is what happened.
     pub fn pusher(self) -> Option<Account> {
         self.user.filter(|_| self.kind == "pull_push").map(User::account)
+    }
+
+    /// When it was aimed at another branch, if that is what happened.
+    pub fn base_change(self) -> Option<String> {
+        (self.kind == "change_target_branch").then_some(self.created_at)
     }
 
     /// The review that was submitted, if that is what happened.
@@ -211,10 +239,10 @@ pub struct Comment {
 }
 
 impl Comment {
-    pub fn words(self) -> talk::Comment {
+    pub fn words(self, made_here: MadeHere) -> talk::Comment {
         talk::Comment {
             id: self.id.to_string(),
-            author: author(self.user, &self.original_author),
+            author: author(self.user, &self.original_author, &self.created_at, made_here),
             body: self.body,
             // Whoever may write here can edit it, and nothing tells who did.
             edited: self.updated_at != self.created_at,
@@ -230,6 +258,8 @@ pub struct Review {
     pub id: i64,
     /// Nobody, when a team is asked to review.
     pub user: Option<User>,
+    #[serde(default)]
+    original_author: String,
     pub state: String,
     body: String,
     #[serde(default)]
@@ -243,7 +273,7 @@ pub struct Review {
 
 impl Review {
     /// Nothing for a mere request to review, which this server lists as a review.
-    pub fn words(self) -> Result<Option<talk::Review>, String> {
+    pub fn words(self, made_here: MadeHere) -> Result<Option<talk::Review>, String> {
         let state = match (self.state.as_str(), self.dismissed) {
             ("REQUEST_REVIEW", _) => return Ok(None),
             ("PENDING", _) => ReviewState::Pending,
@@ -256,7 +286,7 @@ impl Review {
         let Some(user) = self.user else { return Err(format!("review {} is nobody's", self.id)) };
         Ok(Some(talk::Review {
             id: self.id.to_string(),
-            author: user.account(),
+            author: author(user, &self.original_author, &self.submitted_at, made_here),
             state,
             body: self.body,
             commit: Some(self.commit_id).filter(|sha| !sha.is_empty()).map(Sha::new),
@@ -270,7 +300,9 @@ impl Review {
 #[derive(Debug, Deserialize)]
 pub struct LineComment {
     pub id: i64,
-    pub user: User,
+    user: User,
+    #[serde(default)]
+    original_author: String,
     pub resolver: Option<User>,
     pub body: String,
     pub path: String,
@@ -284,6 +316,12 @@ pub struct LineComment {
     pub created_at: String,
     pub updated_at: String,
     pub html_url: String,
+}
+
+impl LineComment {
+    pub fn author(&self, made_here: MadeHere) -> Account {
+        author(self.user.clone(), &self.original_author, &self.created_at, made_here)
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -315,6 +353,30 @@ impl Status {
             _ => CheckState::Error,
         };
         facts::Check { name: self.context, state, description: self.description, url: self.target_url, run: None }
+    }
+}
+
+/// A team of an organisation that has something to do with the repository.
+#[derive(Debug, Deserialize)]
+pub struct Team {
+    pub id: i64,
+    pub name: String,
+    permission: String,
+    #[serde(default, deserialize_with = "or_empty")]
+    units_map: std::collections::BTreeMap<String, String>,
+}
+
+impl Team {
+    /// Can it make an account a writer, of whatever part?
+    pub fn writes(&self) -> bool {
+        let can = |access: &str| matches!(access, "write" | "admin" | "owner");
+        can(&self.permission) || self.units_map.values().any(|access| can(access))
+    }
+
+    /// What a server does not tell of the code is nothing.
+    pub fn writes_code(&self) -> bool {
+        matches!(self.permission.as_str(), "admin" | "owner")
+            || self.units_map.get("repo.code").is_some_and(|access| matches!(access.as_str(), "write" | "admin" | "owner"))
     }
 }
 
@@ -355,12 +417,12 @@ pub struct MergedOrNot {
 }
 
 impl Issue {
-    pub fn facts(self) -> facts::Issue {
+    pub fn facts(self, made_here: MadeHere) -> facts::Issue {
         facts::Issue {
             number: self.number,
             title: self.title,
             body: self.body,
-            author: author(self.user, &self.original_author),
+            author: author(self.user, &self.original_author, &self.created_at, made_here),
             open: self.state == "open",
             labels: names(self.labels),
             url: self.html_url,
@@ -376,4 +438,36 @@ impl Issue {
 pub struct Reaction {
     pub user: User,
     pub content: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// Whoever imports a repository lends nobody their rights: what is older than the repository is nobody's here, in every shape.
+    #[test]
+    fn what_is_older_than_the_repository_is_not_its_importers() {
+        let made_here = MadeHere(millis_of("2026-11-19T10:00:00+01:00"));
+        let user = json!({ "id": 1, "login": "importer" });
+        let end = json!({ "label": "a", "ref": "a", "sha": "1111", "repo": null });
+        let shown = |at: &str| {
+            let shape = json!({
+                "id": 5, "number": 5, "title": "", "user": user, "state": "open", "merged": false, "mergeable": true, "head": end,
+                "base": end, "html_url": "", "created_at": at, "updated_at": at, "submitted_at": at, "body": "", "comments_count": 0,
+                "path": "a", "position": 1, "original_position": 0
+            });
+            let review = json!({ "id": 5, "user": user, "state": "APPROVED", "body": "", "comments_count": 0, "submitted_at": at, "html_url": "" });
+            let read = |shape: &serde_json::Value| shape.clone();
+            [
+                serde_json::from_value::<Pull>(read(&shape)).unwrap().facts(made_here).unwrap().author,
+                serde_json::from_value::<Comment>(read(&shape)).unwrap().words(made_here).author,
+                serde_json::from_value::<Review>(review).unwrap().words(made_here).unwrap().unwrap().author,
+                serde_json::from_value::<LineComment>(read(&shape)).unwrap().author(made_here),
+                serde_json::from_value::<Issue>(read(&shape)).unwrap().facts(made_here).author,
+            ]
+        };
+        assert_eq!(shown("2026-11-19T08:59:59Z").map(|account| account.id), ["imported:importer"; 5]);
+        assert_eq!(shown("2026-11-19T09:00:00Z").map(|account| account.id), ["1"; 5]);
+    }
 }

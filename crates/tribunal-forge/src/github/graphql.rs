@@ -16,16 +16,20 @@ use tribunal_core::pull::fault::ForgeFault;
 pub const THREADS: &str = include_str!("queries/threads.graphql");
 pub const THREAD_COMMENTS: &str = include_str!("queries/thread_comments.graphql");
 pub const CHECKS: &str = include_str!("queries/checks.graphql");
+pub const BASE_CHANGES: &str = include_str!("queries/base_changes.graphql");
+pub const COMMENT_EDITS: &str = include_str!("queries/comment_edits.graphql");
 pub const PROTECTION: &str = include_str!("queries/protection.graphql");
 pub const VIEWER: &str = include_str!("queries/viewer.graphql");
 pub const RESOLVE: &str = include_str!("queries/resolve.graphql");
 pub const UNRESOLVE: &str = include_str!("queries/unresolve.graphql");
 
 /// All of them, by name.
-pub const DOCUMENTS: [(&str, &str); 7] = [
+pub const DOCUMENTS: [(&str, &str); 9] = [
     ("threads", THREADS),
     ("thread_comments", THREAD_COMMENTS),
     ("checks", CHECKS),
+    ("base_changes", BASE_CHANGES),
+    ("comment_edits", COMMENT_EDITS),
     ("protection", PROTECTION),
     ("viewer", VIEWER),
     ("resolve", RESOLVE),

@@ -1,5 +1,6 @@
 //! What GitHub says about a pull request and about people.
 
+use super::graphql::BASE_CHANGES;
 use super::shapes::{Found, PullShape, Role};
 use super::{GitHub, roots};
 use crate::http::client::segment;
@@ -7,6 +8,7 @@ use crate::http::credential::{AuthScheme, for_git};
 use crate::port::{Answered, GitSource, Read};
 use async_trait::async_trait;
 use serde::Deserialize;
+use serde_json::json;
 use std::collections::BTreeSet;
 use tribunal_core::pull::capability::{Capabilities, Capability};
 use tribunal_core::pull::facts::{Account, Permission, Pull, PullFilter};
@@ -26,6 +28,34 @@ struct Meta {
 #[derive(Deserialize)]
 struct Facts {
     default_branch: String,
+}
+
+#[derive(Deserialize)]
+struct OfRepository {
+    repository: Option<OfPull>,
+}
+
+#[derive(Deserialize)]
+struct OfPull {
+    #[serde(rename = "pullRequest")]
+    pull: Option<Timeline>,
+}
+
+#[derive(Deserialize)]
+struct Timeline {
+    #[serde(rename = "timelineItems")]
+    items: BaseChanges,
+}
+
+#[derive(Deserialize)]
+struct BaseChanges {
+    nodes: Vec<BaseChange>,
+}
+
+#[derive(Deserialize)]
+struct BaseChange {
+    #[serde(rename = "createdAt")]
+    created_at: String,
 }
 
 /// What GitHub can do for a token. Only an App makes check runs, and a tag is worth nothing to a token that is new in every run.
@@ -104,6 +134,16 @@ impl Read for GitHub {
         // An organisation can have roles of its own; the old word then says what they amount to.
         let found = role.role_name.as_deref().and_then(by_name).or_else(|| by_name(&role.permission));
         found.ok_or_else(|| self.hollow(format!("a permission called `{}`", role.permission)))
+    }
+
+    async fn base_changed_at(&self, number: u64) -> Answered<Option<String>> {
+        let (owner, name) = self.project.owner_and_name();
+        let what = format!("base changes of {number}");
+        let variables = json!({ "owner": owner, "name": name, "number": number });
+        let said: OfRepository = self.query(BASE_CHANGES, variables, &what).await?;
+        let pull = said.repository.and_then(|repository| repository.pull);
+        let items = pull.ok_or_else(|| self.hollow(format!("{what}: no pull request")))?.items;
+        Ok(items.nodes.into_iter().map(|change| change.created_at).next_back())
     }
 
     async fn has_contributed(&self, account: &Account) -> Answered<bool> {

@@ -114,23 +114,29 @@ fn account(actor: Option<Actor>) -> Account {
 }
 
 impl GitHub {
-    async fn thread(&self, shape: ThreadShape) -> Answered<Option<Thread>> {
-        let can_resolve = if shape.is_resolved { shape.viewer_can_unresolve } else { shape.viewer_can_resolve };
-        let mut said = shape.comments.nodes;
-        let what = format!("comments of the thread on {}", shape.path);
-        let mut next = self.next(shape.comments.info, &what)?;
+    /// Every comment of a thread, of which the question for all threads brings the first.
+    async fn comments_of(&self, thread: &str, path: &str, first: Page<CommentShape>) -> Answered<Vec<CommentShape>> {
+        let mut said = first.nodes;
+        let what = format!("comments of the thread on {path}");
+        let mut next = self.next(first.info, &what)?;
         let mut pages = 0;
         while let Some(after) = next {
             pages += 1;
             if pages > MAX_PAGES {
                 return Err(self.hollow(format!("{what} have more than {MAX_PAGES} pages")));
             }
-            let variables = json!({ "thread": shape.id, "after": after });
+            let variables = json!({ "thread": thread, "after": after });
             let more: OfNode = self.query(graphql::THREAD_COMMENTS, variables, &what).await?;
             let page = more.node.ok_or_else(|| self.hollow("a thread that is gone"))?.comments;
             said.extend(page.nodes);
             next = self.next(page.info, &what)?;
         }
+        Ok(said)
+    }
+
+    async fn thread(&self, shape: ThreadShape) -> Answered<Option<Thread>> {
+        let can_resolve = if shape.is_resolved { shape.viewer_can_unresolve } else { shape.viewer_can_resolve };
+        let said = self.comments_of(&shape.id, &shape.path, shape.comments).await?;
         let mut comments = Vec::new();
         // What is pending nobody but us can see; it was not said yet.
         for comment in said.into_iter().filter(|comment| comment.state != "PENDING") {
@@ -242,9 +248,13 @@ impl ReviewPull for GitHub {
             let of = comment.pull_request_review.as_ref().and_then(|of| of.full_database_id.as_deref());
             comment.state == "PENDING" && of == Some(review)
         };
-        let shapes = self.thread_shapes(number).await?;
-        let comments = shapes.into_iter().flat_map(|shape| shape.comments.nodes);
-        Ok(comments.filter(is_of).map(|comment| comment.body).collect())
+        let mut drafted = Vec::new();
+        for shape in self.thread_shapes(number).await? {
+            // A person's reply in a long thread is its last comment, and makes the draft one that is not ours.
+            let comments = self.comments_of(&shape.id, &shape.path, shape.comments).await?;
+            drafted.extend(comments.into_iter().filter(is_of).map(|comment| comment.body));
+        }
+        Ok(drafted)
     }
 
     async fn submit(&self, number: u64, review: &NewReview) -> Answered<Submitted> {

@@ -40,6 +40,12 @@ impl Discuss for GitLab {
     }
 }
 
+/// `changed target branch from ...`, or `... This merge request now targets the ... branch` when the old one was deleted. The server
+/// writes it in English whatever language people read. In doubt it is a change, which takes approvals away and gives none.
+fn is_base_change(body: &str) -> bool {
+    body.contains("target branch") || body.contains("now targets the")
+}
+
 #[async_trait]
 impl React for GitLab {
     async fn reactions(&self, number: u64, target: &ReactionTarget) -> Answered<Vec<Reaction>> {
@@ -72,10 +78,20 @@ impl React for GitLab {
 impl GitLab {
     /// Everything that people wrote, oldest first; what GitLab notes down itself is left out.
     pub(super) async fn notes(&self, number: u64) -> Answered<Vec<Note>> {
-        let path = self.of_request(number, "/notes?sort=asc&order_by=created_at");
-        let mut notes: Vec<Note> = self.list(&path, "the notes").await?;
+        let mut notes = self.all_notes(number).await?;
         notes.retain(|note| !note.system);
         Ok(notes)
+    }
+
+    /// With what the server itself wrote down.
+    async fn all_notes(&self, number: u64) -> Answered<Vec<Note>> {
+        let path = self.of_request(number, "/notes?sort=asc&order_by=created_at");
+        self.list(&path, "the notes").await
+    }
+
+    pub(super) async fn last_base_change(&self, number: u64) -> Answered<Option<String>> {
+        let notes = self.all_notes(number).await?;
+        Ok(notes.into_iter().filter(|note| note.system && is_base_change(&note.body)).map(|note| note.created_at).next_back())
     }
 
     fn note_path(&self, number: u64, id: &str) -> String {

@@ -99,6 +99,10 @@ impl Read for GitLab {
         }
     }
 
+    async fn base_changed_at(&self, number: u64) -> Answered<Option<String>> {
+        self.last_base_change(number).await
+    }
+
     async fn has_contributed(&self, account: &Account) -> Answered<bool> {
         let query = format!("/merge_requests?state=merged&author_id={}&per_page=1", segment(&account.id));
         let merged: Vec<Numbered> = self.http.get(&self.of_project(&query), "merged requests").await?;

@@ -122,6 +122,10 @@ impl Read for Local {
         Ok(Permission::Write)
     }
 
+    async fn base_changed_at(&self, _: u64) -> Answered<Option<String>> {
+        Ok(None)
+    }
+
     async fn has_contributed(&self, account: &Account) -> Answered<bool> {
         for page in self.book.list(Kind::Pull).await.map_err(super::LocalFault::from)? {
             let seen = self.look(read(&page)?).await?;

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use tribunal_core::diff::change::{Change, FileStatus};
 use tribunal_core::findings::anchor::Side;
 use tribunal_core::ids::Sha;
-use tribunal_core::policy::config::{DEFAULT_MAX_TOTAL_BYTES, ReadLimits};
+use tribunal_core::policy::config::{DEFAULT_MAX_TOTAL_BYTES, MAX_CHANGED_FILES, ReadLimits};
 use tribunal_core::publish::outgoing::Outgoing;
 use tribunal_core::pull::desk::act::Act;
 use tribunal_core::pull::desk::position::{Moved, follow};
@@ -20,7 +20,8 @@ use tribunal_core::pull::desk::{Desk, PullDesk};
 use tribunal_core::pull::talk::{Comment, Emoji, NewComment, NewReview, Reaction, ReactionTarget, Review, Submitted, Thread};
 
 /// A file beyond this is named in a diff and not read.
-const LIMITS: ReadLimits = ReadLimits { file: 20_000_000, total: DEFAULT_MAX_TOTAL_BYTES, lines: 2_000_000 };
+const LIMITS: ReadLimits =
+    ReadLimits { file: 20_000_000, total: DEFAULT_MAX_TOTAL_BYTES, lines: 2_000_000, files: MAX_CHANGED_FILES };
 
 impl Local {
     pub async fn say(&self, number: u64, body: &Outgoing) -> Locally<Comment> {

@@ -2,14 +2,14 @@
 
 use crate::stage::{ForgejoStage, PATH};
 use fake_forge_base::Times;
-use fake_forgejo::{Quirk, Rules};
+use fake_forgejo::{Quirk, Rules, Team};
 use forge_conformance::{Stage as _, Who};
 use reqwest::Method;
 use serde_json::json;
 use tribunal_core::findings::anchor::Side;
 use tribunal_core::ids::Sha;
 use tribunal_core::pull::capability::Capability;
-use tribunal_core::pull::facts::{MergeMethod, MergeOrder, Mergeable, PullFilter};
+use tribunal_core::pull::facts::{Account, AccountKind, MergeMethod, MergeOrder, Mergeable, Permission, PullFilter};
 use tribunal_core::pull::fault::ForgeFault;
 use tribunal_core::pull::talk::{NewComment, NewReview, ReviewEvent, ReviewState};
 use tribunal_forge::port::{CheckCommit as _, Discuss as _, Merge as _, Read as _, Resolve as _, ReviewPull as _};
@@ -238,4 +238,33 @@ async fn a_log_is_found_by_the_place_of_its_job() {
         let check = bot.checks(&it.head).await.unwrap().into_iter().find(|check| check.name == name).unwrap();
         assert_eq!(bot.check_log(&check).await.unwrap(), Some(format!("{name}\n")));
     }
+}
+
+/// In an organisation the server says `write` of whoever may write anything at all. Only who may write code counts as a writer, and what
+/// is hidden from the token counts for nobody.
+#[tokio::test]
+async fn a_team_of_the_wiki_writes_no_code() {
+    let team = |id, name: &str, unit: &str, members: &[&str], is_hidden| Team {
+        id,
+        name: name.into(),
+        units: [("repo.code".to_owned(), "read".to_owned()), (unit.to_owned(), "write".to_owned())].into(),
+        members: members.iter().map(|login| (*login).to_owned()).collect(),
+        is_hidden,
+    };
+    let asked = async |teams: Vec<Team>, who: Who| {
+        let stage = ForgejoStage::with(Rules { teams, ..Rules::default() }).await;
+        let account = stage.client(who).identity().await.unwrap();
+        assert_eq!(account.kind, AccountKind::Unknown);
+        stage.client(Who::Maintainer).permission(&Account { ..account }).await
+    };
+    let wiki = || team(1, "wiki", "repo.wiki", &["stranger"], false);
+    let code = || team(2, "code", "repo.code", &["stranger"], false);
+    assert_eq!(asked(vec![wiki()], Who::Stranger).await.unwrap(), Permission::Read);
+    assert_eq!(asked(vec![wiki(), code()], Who::Stranger).await.unwrap(), Permission::Write);
+    // A collaborator with the right to write, and no team that could have made the word.
+    assert_eq!(asked(vec![wiki()], Who::Author).await.unwrap(), Permission::Write);
+    let both = || team(3, "issues", "repo.issues", &["author"], false);
+    assert_eq!(asked(vec![both()], Who::Author).await.unwrap(), Permission::Read, "which of both it is nobody can tell");
+    let hidden = team(4, "hidden", "repo.issues", &["author"], true);
+    assert!(matches!(asked(vec![hidden], Who::Author).await, Err(ForgeFault::Forbidden { .. })));
 }

@@ -125,6 +125,13 @@ impl Stage for ForgejoStage {
         self.server.with(|base, _| base.people.grant(PATH, newcomer_id(login), Level::Read));
     }
 
+    async fn retarget(&self, number: u64, base: &str) -> bool {
+        let wanted = json!({ "base": base });
+        let (status, said) = self.send(Who::Author, Method::PATCH, &format!("{PATH}/pulls/{number}"), wanted).await;
+        assert_eq!(status, 201, "{said}");
+        true
+    }
+
     /// A review without a word on what it is stays a draft.
     async fn leave_pending(&self, number: u64, path: &str, line: u32, body: &str) -> bool {
         let review = json!({ "body": "", "comments": [{ "path": path, "body": body, "new_position": line }] });

@@ -388,3 +388,44 @@ async fn threads_and_their_comments_are_read_to_the_end() {
     assert_eq!(bot.comments(number).await.unwrap().len(), 120);
     contract::check(&stage.server.log());
 }
+
+/// A person's pending reply makes a draft one that is not ours, however long the thread is that it ends.
+#[tokio::test]
+async fn a_draft_is_read_to_the_end_of_its_threads() {
+    let stage = GitHubStage::new().await;
+    let (number, head) = stage.pull("one").await;
+    let bot = stage.client(Who::Bot);
+    bot.submit(number, &review(&head, vec![remark("one.txt", Side::New, 5, None, "good")])).await.unwrap();
+    let on = stage.key(number);
+    let draft = stage.server.with(|base, site| {
+        site.graphql_page = Some(2);
+        let draft = site.leave_pending(base, on, id(Who::Bot), &[]);
+        let mut note = site.world.notes[0].clone();
+        for n in 1..=3 {
+            note.id += 1_000_000;
+            note.body = format!("reply {n}");
+            note.review = if n == 3 { draft } else { note.review };
+            site.world.notes.push(note.clone());
+        }
+        draft
+    });
+    assert_eq!(bot.drafted(number, &draft.to_string()).await.unwrap(), ["reply 3"]);
+}
+
+/// Its two times are in whole seconds, so an edit in the same second does not show there; of a command it is asked for exactly.
+#[tokio::test]
+async fn an_edit_in_the_same_second_is_told() {
+    let stage = GitHubStage::new().await;
+    let (number, _) = stage.pull("edits").await;
+    let (bot, author) = (stage.client(Who::Bot), stage.client(Who::Author));
+    author.comment(number, &"/tribunal dismiss F1 only a test".into()).await.unwrap();
+    let said = author.comment(number, &"I will look at it tomorrow.".into()).await.unwrap();
+    stage.server.arm(Quirk::SameSecond, Times::Once);
+    bot.edit_comment(number, &said.id, &"/tribunal dismiss F1 I say so".into()).await.unwrap();
+    let comments = bot.comments(number).await.unwrap();
+    let shown: Vec<(bool, bool)> =
+        comments.iter().map(|comment| (comment.edited, comment.created_at == comment.updated_at)).collect();
+    assert_eq!(shown, [(false, true), (true, true)]);
+    // An issue is talked about in the same way.
+    contract::check(&stage.server.log());
+}

@@ -149,6 +149,14 @@ impl Stage for GitHubStage {
         self.server.with(|base, _| base.people.grant(PATH, newcomer_id(login), Level::Read));
     }
 
+    async fn retarget(&self, number: u64, base: &str) -> bool {
+        let path = format!("/api/v3/repos/{PATH}/pulls/{number}");
+        let (status, said) =
+            self.send(Who::Author, "PATCH", &path, "application/json", &serde_json::json!({ "base": base })).await;
+        assert_eq!(status, 200, "{said}");
+        true
+    }
+
     async fn leave_pending(&self, number: u64, path: &str, line: u32, body: &str) -> bool {
         let key = self.key(number);
         let anchor = Anchor { path: path.into(), side: "RIGHT".into(), line: Some(line), start_line: None };

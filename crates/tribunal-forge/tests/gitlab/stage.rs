@@ -142,6 +142,13 @@ impl Stage for GitLabStage {
         self.server.with(|base, _| base.people.grant(PATH, newcomer_id(login), Level::Read));
     }
 
+    async fn retarget(&self, number: u64, base: &str) -> bool {
+        let wanted = json!({ "target_branch": base });
+        let (status, said) = self.send(Who::Author, reqwest::Method::PUT, &format!("/merge_requests/{number}"), wanted).await;
+        assert_eq!(status, 200, "{said}");
+        true
+    }
+
     async fn leave_pending(&self, number: u64, path: &str, line: u32, body: &str) -> bool {
         let version = self.send(Who::Bot, reqwest::Method::GET, &format!("/merge_requests/{number}/versions"), json!({})).await.1;
         let version = &version[0];

@@ -83,6 +83,13 @@ async fn examine() -> Vec<Line> {
         (false, true) => note(said),
         (false, false) => bad(said),
     });
+    let ignored: Vec<String> = tribunal_agent::programs::ignored().iter().map(|entry| format!("`{}`", entry.display())).collect();
+    if !ignored.is_empty() {
+        let ignored = ignored.join(", ");
+        lines.push(note(format!(
+            "no program is taken from these entries of PATH, which are relative, inside this checkout or gone: {ignored}"
+        )));
+    }
     let found: Vec<&str> = Cli::ALL.into_iter().map(Cli::program).filter(|name| on_path(name)).collect();
     lines.push(note(if found.is_empty() {
         "no coding-agent CLI found on the PATH".to_owned()
@@ -156,5 +163,5 @@ pub fn on_path(program: &str) -> bool {
     if program.contains('/') {
         return std::path::Path::new(program).exists();
     }
-    std::env::var_os("PATH").is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join(program).is_file()))
+    tribunal_agent::programs::find(program).is_some()
 }

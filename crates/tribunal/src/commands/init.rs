@@ -3,9 +3,9 @@
 use super::doctor::on_path;
 use crate::situation::{Situation, exit};
 use crate::terminal::out;
-use crate::workspace::guidance::Guidance;
+use crate::workspace::guidance::{Guidance, at_commit, differing};
 use crate::workspace::trust::{Scope, trust_content, trust_values};
-use crate::workspace::{self, Person};
+use crate::workspace::{self, Person, guidance_base};
 use std::collections::BTreeMap;
 use std::path::Path;
 use tribunal_agent::linter::found::try_sample;
@@ -55,13 +55,27 @@ pub fn run(dry_run: bool, force: bool) -> Result<u8, Situation> {
     }
     std::fs::write(&path, &text)
         .map_err(|error| Situation::new("bad-config", exit::USAGE, format!("{} cannot be written: {error}", path.display())))?;
-    // Whoever has it written trusts it, here and once it stands on the base.
+    // Whoever has it written trusts it, here and once it stands on the base. What else the checked-out branch brings nobody has seen.
     let (person, written) = (Person::here(), Guidance::of_work_tree(&repository)?);
     let items = written.not_trusted(&person)?;
-    trust_content(&person, &repository, written.files())?;
+    let of_base = guidance_base(&repository).map(|base| at_commit(&repository, &base)).unwrap_or_default();
+    let unseen: Vec<String> = differing(&of_base, written.files()).into_iter().filter(|path| path != CONFIG).collect();
+    if unseen.is_empty() {
+        trust_content(&person, &repository, written.files())?;
+    }
     trust_values(&person, &Scope::all_of_checkout(&repository), &items)?;
     let found = if languages.is_empty() { "no known language yet".to_owned() } else { languages.join(", ") };
-    out::say(&format!("Wrote .tribunal.toml ({found}). Commit it, so that it holds for every change.\nNext: tribunal review"))?;
+    let next = if unseen.is_empty() {
+        "Next: tribunal review".to_owned()
+    } else {
+        let (verb, be) = if unseen.len() == 1 { ("differs", "is") } else { ("differ", "are") };
+        let unseen = unseen.join(", ");
+        format!(
+            "{unseen} {verb} from the base and {be} not trusted, so nothing of this checkout counts yet.\n\
+             Next: tribunal trust, which shows the difference; then tribunal review"
+        )
+    };
+    out::say(&format!("Wrote .tribunal.toml ({found}). Commit it, so that it holds for every change.\n{next}"))?;
     Ok(exit::DONE)
 }
 

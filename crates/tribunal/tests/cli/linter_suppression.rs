@@ -55,6 +55,63 @@ fn a_file_that_a_linter_may_leave_out_is_not_clean_by_its_word() {
     assert_eq!(read["files"], 1, "{read}");
 }
 
+fn files_read_by(review: &super::sandbox::Document, agent: &str) -> Value {
+    let seats = review.json["receipt"]["seats"].as_array().unwrap();
+    seats.iter().find(|seat| seat["agent"] == agent).unwrap()["reading"]["files"].clone()
+}
+
+/// Issue 16: a result about a file that a linter was not given is not dropped unseen, and none of its files counts as looked at.
+#[test]
+fn results_that_a_change_moves_elsewhere_are_named() {
+    let sandbox = Sandbox::on_feature_from(&[("app.py", "old = 1\n")]);
+    let moved = r#"[ "$1" = --version ] && exit 0
+echo '[{"code":"S307","filename":"elsewhere.py","location":{"row":4},"end_location":{"row":4},"message":"m","fix":null}]'; exit 1"#;
+    let programs = [script_named(&sandbox, "ruff", moved)];
+    seat(&sandbox, "ruff");
+    sandbox.write("app.py", "old = 1\nrun = eval(text)\n");
+    sandbox.commit("Moved");
+    let review = review_with(&sandbox, &programs);
+    assert!(review.notices().contains("where it did not look: elsewhere.py:4."), "{}", review.notices());
+    assert_eq!(files_read_by(&review, "ruff"), 0);
+}
+
+/// The same with a real linter that obeys such a line: its profile knows the line.
+#[test]
+fn cppcheck_is_not_moved_elsewhere() {
+    let Some(programs) = peers::linters() else { return };
+    let sandbox = Sandbox::on_feature_from(&[("readme", "base\n")]);
+    let sample = &built_in::profile("cppcheck").unwrap().sample;
+    sandbox.write("quiet.c", format!("#line 1 \"elsewhere.c\"\n{}", sample.text));
+    sandbox.write("loud.c", &sample.text);
+    sandbox.commit("Moved");
+    seat(&sandbox, "cppcheck");
+    let review = review_with(&sandbox, &programs);
+    assert_eq!(review.json["subagent_failures"], json!([]));
+    assert!(review.findings().any(|finding| names(finding, "cppcheck", &sample.rule) && finding["file"] == "loud.c"));
+    assert!(review.notices().contains("quiet.c:1"), "{}", review.notices());
+}
+
+/// Needs Go itself, which is no peer: a machine without it has nothing to prove.
+#[test]
+fn go_vet_is_not_moved_elsewhere() {
+    if !std::process::Command::new("go").arg("version").output().is_ok_and(|output| output.status.success()) {
+        eprintln!("SKIPPED: go is not installed");
+        return;
+    }
+    let sandbox = Sandbox::on_feature_from(&[("go.mod", "module example.org/sample\n\ngo 1.21\n")]);
+    sandbox.write(
+        "sample.go",
+        "package sample\n\nimport \"fmt\"\n\n//line elsewhere.go:1\nfunc Show(name string) {\n\tfmt.Printf(\"%d\\n\", name)\n}\n",
+    );
+    sandbox.commit("Moved");
+    seat(&sandbox, "govet");
+    let review = review_with(&sandbox, &[]);
+    assert_eq!(review.json["subagent_failures"], json!([]));
+    assert!(review.notices().contains("sample.go:5"), "{}", review.notices());
+    assert!(review.notices().contains("elsewhere.go:2"), "{}", review.notices());
+    assert_eq!(files_read_by(&review, "govet"), 0);
+}
+
 fn sarif_of(rule: &str, line: u32, more: &Value) -> Value {
     let mut result = json!({ "ruleId": rule, "level": "error", "message": { "text": "m" },
         "locations": [{ "physicalLocation": { "artifactLocation": { "uri": "app.py" }, "region": { "startLine": line } } }] });

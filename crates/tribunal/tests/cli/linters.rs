@@ -62,6 +62,29 @@ fn equal_issues_meet() {
     assert_eq!((agents_of(query), &query["p_code"]), (vec!["bandit", "ruff"], &json!("P1")));
 }
 
+/// A linter of the change would be silent about the change.
+#[test]
+fn the_installed_linter_runs_in_place_of_the_changes_own() {
+    let sandbox = Sandbox::with_shared_list();
+    let installed = script_named(&sandbox, "ruff", RUFF);
+    for folder in ["bin", "node_modules/.bin"] {
+        sandbox.write(format!("{folder}/ruff"), "#!/bin/sh\necho '[]'\n");
+        fs::set_permissions(sandbox.path().join(folder).join("ruff"), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    sandbox.commit("Bring a linter");
+    sandbox.configure_person("[panel]\nstaff-engineer = ['rules', 'ruff']\n");
+    for own in [sandbox.path().join("bin"), sandbox.path().join("node_modules/.bin"), "./bin".into(), "".into()] {
+        let review = review_with(&sandbox, &[own.clone(), installed.clone()]);
+        assert_eq!(agents_of(review.finding(SHARED_LIST_RULE)), ["ruff", "rules"], "{}", own.display());
+    }
+    // Where only the change has one, none is installed.
+    if std::env::split_paths(&std::env::var_os("PATH").unwrap()).all(|folder| !folder.join("ruff").exists()) {
+        let review = review_with(&sandbox, &[sandbox.path().join("bin")]).ends_with(3);
+        let reason = str_of(&review.json["subagent_failures"][0], "reason").to_owned();
+        assert!(reason.contains("`ruff` is not installed here"), "{reason}");
+    }
+}
+
 /// Issue 16: a word of a repository's file names a program, and counts once the person trusted it.
 #[test]
 fn a_word_of_the_repository_needs_trust() {
@@ -187,13 +210,33 @@ fn ruff_takes_no_orders_of_a_change() {
 
 #[test]
 fn bandit_takes_no_orders_of_a_change() {
-    real("bandit", &[(".bandit", "[bandit]\nskips = B602\n"), ("bandit.yaml", "skips: [B602]\n"), ("json.py", PYTHON)]);
+    real(
+        "bandit",
+        &[
+            (".bandit", "[bandit]\nskips = B602\n"),
+            ("bandit.yaml", "skips: [B602]\n"),
+            ("json.py", PYTHON),
+            ("stevedore/__init__.py", PYTHON),
+            ("bandit.py", PYTHON),
+            ("yaml.py", PYTHON),
+        ],
+    );
 }
 
 #[test]
 fn flake8_takes_no_orders_of_a_change() {
     let orders = "[flake8]\nignore = F821\n[flake8:local-plugins]\nextension =\n  X = evil:run\npaths = .\n";
-    real("flake8", &[(".flake8", orders), ("setup.cfg", orders), ("evil.py", PYTHON), ("ast.py", PYTHON)]);
+    real(
+        "flake8",
+        &[
+            (".flake8", orders),
+            ("setup.cfg", orders),
+            ("evil.py", PYTHON),
+            ("ast.py", PYTHON),
+            ("pyflakes/__init__.py", PYTHON),
+            ("pycodestyle.py", PYTHON),
+        ],
+    );
 }
 
 #[test]
@@ -201,25 +244,76 @@ fn pylint_takes_no_orders_of_a_change() {
     let orders = "[MAIN]\ninit-hook=\"open('@MARK@', 'w'); import os; os._exit(7)\"\nload-plugins=evil\ndisable=all\n";
     real(
         "pylint",
-        &[(".pylintrc", orders), ("pylintrc", orders), ("evil.py", PYTHON), ("json.py", PYTHON), ("typing.py", PYTHON)],
+        &[
+            (".pylintrc", orders),
+            ("pylintrc", orders),
+            ("evil.py", PYTHON),
+            ("json.py", PYTHON),
+            ("typing.py", PYTHON),
+            // It imports these by name, the first one where another file speaks of it.
+            ("gi.py", PYTHON),
+            ("isort.py", PYTHON),
+            ("isort/__init__.py", PYTHON),
+            ("window.py", "import gi.repository.Gtk\nimport gi.repository.GLib\n"),
+            ("sub/__init__.py", PYTHON),
+        ],
     );
+}
+
+/// Issue 16: a module of the change that pylint would import printed an empty report for it.
+#[test]
+fn pylint_is_not_talked_over_by_a_module_of_the_change() {
+    let Some(programs) = peers::linters() else { return };
+    let quiet = "import os\nos.write(1, b'{\"messages\": [], \"statistics\": {}}')\nos._exit(0)\n";
+    let sandbox = Sandbox::on_feature();
+    ["gi.py", "isort.py", "sub/gi.py"].iter().for_each(|path| sandbox.write(path, quiet));
+    let faulty = "import gi.repository.Gtk\n\n\ndef count(items):\n    return len(itms)\n";
+    ["window.py", "sub/window.py"].iter().for_each(|path| sandbox.write(path, faulty));
+    sandbox.commit("Windows");
+    sandbox.configure_person("[panel]\nsecurity-reviewer = []\nsdet = []\nstaff-engineer = ['pylint']\n");
+    let review = review_with(&sandbox, &programs);
+    assert_eq!(review.json["subagent_failures"], json!([]));
+    let mut found: Vec<_> = review
+        .findings()
+        .filter(|finding| names(finding, "pylint", "undefined-variable"))
+        .map(|finding| (str_of(finding, "file").to_owned(), finding["line_start"].as_u64().unwrap()))
+        .collect();
+    found.sort_unstable();
+    assert_eq!(found, [("sub/window.py".to_owned(), 5), ("window.py".to_owned(), 5)]);
 }
 
 #[test]
 fn mypy_takes_no_orders_of_a_change() {
     let orders = "[mypy]\nplugins = ./evil.py\nignore_errors = True\n";
-    real("mypy", &[("mypy.ini", orders), (".mypy.ini", orders), ("evil.py", PYTHON)]);
+    let comment = "# mypy: plugins=./evil.py\n";
+    real(
+        "mypy",
+        &[
+            ("mypy.ini", orders),
+            (".mypy.ini", orders),
+            ("evil.py", PYTHON),
+            ("inline.py", comment),
+            ("pathspec/__init__.py", PYTHON),
+            ("sub/.python-version", "path:./evil\n"),
+        ],
+    );
 }
 
 #[test]
 fn yamllint_takes_no_orders_of_a_change() {
-    real("yamllint", &[(".yamllint", "rules: {key-duplicates: disable}\n"), (".yamllint.yml", "ignore: '*'\n")]);
+    real(
+        "yamllint",
+        &[(".yamllint", "rules: {key-duplicates: disable}\n"), (".yamllint.yml", "ignore: '*'\n"), ("yaml.py", PYTHON)],
+    );
 }
 
 #[test]
 fn codespell_takes_no_orders_of_a_change() {
     let orders = "[codespell]\nskip = *\nignore-words-list = recieve\n";
-    real("codespell", &[(".codespellrc", orders), ("setup.cfg", orders)]);
+    real(
+        "codespell",
+        &[(".codespellrc", orders), ("setup.cfg", orders), ("codespell_lib/__init__.py", PYTHON), ("chardet.py", PYTHON)],
+    );
 }
 
 #[test]
@@ -260,6 +354,11 @@ fn eslint_takes_no_orders_of_a_change() {
             (".eslintrc.json", "{ \"root\": true, \"rules\": { \"use-isnan\": \"off\" } }"),
             (".eslintignore", "*\n"),
             ("package.json", "{ \"type\": \"module\", \"eslintConfig\": { \"plugins\": [\"./evil.js\"] } }"),
+            // It looks here before it takes its own formatter.
+            ("node_modules/eslint-formatter-json/index.js", SCRIPT),
+            ("node_modules/eslint-formatter-json.js", SCRIPT),
+            ("node_modules/espree/index.js", SCRIPT),
+            ("node_modules/jiti/index.js", SCRIPT),
         ],
     );
 }
@@ -267,13 +366,29 @@ fn eslint_takes_no_orders_of_a_change() {
 #[test]
 fn biome_takes_no_orders_of_a_change() {
     let orders = "{ \"linter\": { \"enabled\": false }, \"plugins\": [\"./evil.grit\"], \"files\": { \"includes\": [\"!**\"] } }";
-    real("biome", &[("biome.json", orders), ("biome.jsonc", orders), ("evil.grit", "`$x` where { }")]);
+    real(
+        "biome",
+        &[
+            ("biome.json", orders),
+            ("biome.jsonc", orders),
+            ("evil.grit", "`$x` where { }"),
+            ("node_modules/@biomejs/cli-linux-x64/biome", SCRIPT),
+        ],
+    );
 }
 
 #[test]
 fn oxlint_takes_no_orders_of_a_change() {
     let orders = "{ \"jsPlugins\": [\"./evil.js\"], \"rules\": { \"use-isnan\": \"off\" }, \"ignorePatterns\": [\"*\"] }";
-    real("oxlint", &[(".oxlintrc.json", orders), ("evil.js", SCRIPT), ("oxlint.config.ts", MODULE)]);
+    real(
+        "oxlint",
+        &[
+            (".oxlintrc.json", orders),
+            ("evil.js", SCRIPT),
+            ("oxlint.config.ts", MODULE),
+            ("node_modules/oxlint/dist/cli.js", MODULE),
+        ],
+    );
 }
 
 #[test]
@@ -284,6 +399,9 @@ fn stylelint_takes_no_orders_of_a_change() {
             ("stylelint.config.js", SCRIPT),
             ("stylelint.config.mjs", MODULE),
             (".stylelintignore", "*\n"),
+            ("node_modules/stylelint/lib/index.mjs", MODULE),
+            ("node_modules/stylelint/package.json", "{ \"type\": \"module\", \"main\": \"lib/index.mjs\" }"),
+            ("node_modules/postcss/index.js", SCRIPT),
             (".stylelintrc.json", "{ \"rules\": {} }"),
         ],
     );
@@ -293,7 +411,12 @@ fn stylelint_takes_no_orders_of_a_change() {
 fn markdownlint_takes_no_orders_of_a_change() {
     real(
         "markdownlint",
-        &[(".markdownlint.json", "{ \"default\": false }"), (".markdownlint.cjs", SCRIPT), (".markdownlintignore", "*\n")],
+        &[
+            (".markdownlint.json", "{ \"default\": false }"),
+            (".markdownlint.cjs", SCRIPT),
+            (".markdownlintignore", "*\n"),
+            ("node_modules/markdownlint/index.js", SCRIPT),
+        ],
     );
 }
 

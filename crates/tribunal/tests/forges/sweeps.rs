@@ -5,6 +5,7 @@ pub mod fleet;
 pub mod killed;
 pub mod killing;
 pub mod money;
+pub mod needs_person;
 pub mod questions;
 pub mod records;
 pub mod turns;

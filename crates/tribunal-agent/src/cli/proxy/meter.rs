@@ -14,11 +14,12 @@ pub struct Meter {
     line: Vec<u8>,
     is_too_long: bool,
     usage: Usage,
+    is_whole: bool,
 }
 
 impl Meter {
     pub fn new(wire: Wire) -> Self {
-        Self { wire, line: Vec::new(), is_too_long: false, usage: Usage::default() }
+        Self { wire, line: Vec::new(), is_too_long: false, usage: Usage::default(), is_whole: false }
     }
 
     /// What is known after this piece.
@@ -35,6 +36,11 @@ impl Meter {
             }
         }
         self.usage
+    }
+
+    /// Whether the vendor has counted all of the answer, so that what is still to come changes nothing.
+    pub fn is_whole(&self) -> bool {
+        self.is_whole
     }
 
     /// An answer that is not streamed has no line's end.
@@ -56,6 +62,8 @@ impl Meter {
     fn read(&mut self, event: &Value) {
         match self.wire {
             Wire::Anthropic => {
+                // The first count, in `message`, knows the input only.
+                self.is_whole |= event.get("usage").is_some_and(Value::is_object);
                 let usage = event.get("usage").or_else(|| event.get("message")?.get("usage")).unwrap_or(&Value::Null);
                 keep(&mut self.usage.input, usage, "input_tokens");
                 keep(&mut self.usage.cache_read, usage, "cache_read_input_tokens");
@@ -73,7 +81,8 @@ impl Meter {
                     let cache_read = number("cachedContentTokenCount");
                     let input = (number("promptTokenCount") + number("toolUsePromptTokenCount")).saturating_sub(cache_read);
                     let output = number("candidatesTokenCount") + number("thoughtsTokenCount");
-                    self.usage = Usage { input, cache_read, cache_write: 0, output };
+                    self.usage = Usage { input, cache_read, cache_write: 0, output, uncounted: 0 };
+                    self.is_whole |= event.pointer("/candidates/0/finishReason").is_some_and(Value::is_string);
                 }
             }
         }
@@ -87,8 +96,12 @@ impl Meter {
         let details = usage.get(details);
         let cache_read = number(details, "cached_tokens");
         let cache_write = number(details, "cache_write_tokens");
-        let input = number(Some(usage), input).saturating_sub(cache_read + cache_write);
-        self.usage = Usage { input, cache_read, cache_write, output: number(Some(usage), output) };
+        let prompt = number(Some(usage), input);
+        // Some servers leave thoughts out of the output, but never out of the total.
+        let output = number(Some(usage), output).max(number(Some(usage), "total_tokens").saturating_sub(prompt));
+        let input = prompt.saturating_sub(cache_read + cache_write);
+        self.usage = Usage { input, cache_read, cache_write, output, uncounted: 0 };
+        self.is_whole = true;
     }
 }
 
@@ -116,7 +129,7 @@ mod tests {
     fn each_vendor_s_numbers_come_to_one_meaning() {
         let anthropic = "event: message_start\ndata: {\"message\":{\"usage\":{\"input_tokens\":10,\"cache_read_input_tokens\":3,\
             \"cache_creation_input_tokens\":2,\"output_tokens\":1}}}\n\ndata: {\"type\":\"message_delta\",\"usage\":{\"output_tokens\":9}}\n\n";
-        let usage = |input, cache_read, cache_write, output| Usage { input, cache_read, cache_write, output };
+        let usage = |input, cache_read, cache_write, output| Usage { input, cache_read, cache_write, output, uncounted: 0 };
         assert_eq!(metered(Wire::Anthropic, anthropic), usage(10, 3, 2, 9));
         let responses = "data: {\"type\":\"response.created\",\"response\":{\"usage\":null}}\n\ndata: {\"response\":{\"usage\":\
             {\"input_tokens\":12,\"input_tokens_details\":{\"cached_tokens\":4},\"output_tokens\":5}}}\n\n";

@@ -7,8 +7,10 @@ use tribunal_core::policy::agents::Wire;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Route {
     pub rest: String,
-    /// Whether it asks a model for words, which is what costs.
+    /// Whether it has a body.
     pub asks: bool,
+    /// Whether the vendor charges for it: counting tokens is free.
+    pub costs: bool,
     /// The model, where the path names it.
     pub model: Option<String>,
 }
@@ -42,7 +44,8 @@ pub fn find(wire: Wire, method: &Method, path: &str, query: Option<&str>) -> Opt
         .map(str::to_owned)
         .collect();
     let query = if kept.is_empty() { String::new() } else { format!("?{}", kept.join("&")) };
-    Some(Route { rest: format!("/{rest}{query}"), asks: is_post, model })
+    let is_count = rest == "messages/count_tokens" || rest.ends_with(":countTokens");
+    Some(Route { rest: format!("/{rest}{query}"), asks: is_post, costs: is_post && !is_count, model })
 }
 
 fn is_name(text: &str) -> bool {
@@ -66,6 +69,14 @@ mod tests {
         let gemini = goes(Wire::Gemini, Method::POST, "/v1beta/models/gemini-3.8-flash:streamGenerateContent", "alt=sse");
         assert_eq!(gemini, Some("/models/gemini-3.8-flash:streamGenerateContent?alt=sse".into()));
         assert_eq!(goes(Wire::OpenaiChat, Method::GET, "/v1/models", ""), Some("/models".into()));
+    }
+
+    #[test]
+    fn counting_is_free() {
+        let costs = |wire, path| find(wire, &Method::POST, path, None).unwrap().costs;
+        assert!(costs(Wire::Anthropic, "/v1/messages") && !costs(Wire::Anthropic, "/v1/messages/count_tokens"));
+        assert!(costs(Wire::Gemini, "/v1beta/models/m:generateContent") && !costs(Wire::Gemini, "/v1beta/models/m:countTokens"));
+        assert!(!find(Wire::Openai, &Method::GET, "/v1/models", None).unwrap().costs);
     }
 
     #[test]

@@ -2,6 +2,7 @@ use super::*;
 use std::io::{BufRead as _, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::sync::mpsc;
+use tribunal_core::call::fault::Fault;
 
 const KEY: &str = "sk-the-real-key";
 
@@ -226,3 +227,16 @@ fn what_is_forwarded_is_what_was_parsed() {
     }
     assert!(asked.try_recv().is_err());
 }
+
+#[test]
+fn a_refusal_is_short_whatever_it_is_about() {
+    let (url, asked) = server(FINE);
+    let under = proxy(&url, 9);
+    let path = "x".repeat(20_000);
+    let answer = under.ask(&format!("POST /v1/{path}"), "word");
+    assert!(answer.starts_with("HTTP/1.1 403") && answer.len() < 1_000, "{}", answer.len());
+    assert!(under.proxy.account().refusal.is_some_and(|words| words.len() < 500));
+    assert!(asked.try_recv().is_err());
+}
+
+mod attacks;

@@ -86,7 +86,7 @@ fn a_repair_shows_the_answer_and_its_problem() {
 #[test]
 fn an_answer_is_put_together_and_the_last_count_holds() {
     let (answer, _) = read(&ending("end_turn"));
-    let usage = Usage { input: 27, cache_read: 30_000, cache_write: 900, output: 15 };
+    let usage = Usage { input: 27, cache_read: 30_000, cache_write: 900, output: 15, uncounted: 0 };
     assert_eq!(answer.unwrap(), Answer { text: "{\"n\":1}".into(), usage, stated_cost: None });
 }
 

@@ -68,7 +68,7 @@ fn pieces_and_the_count_behind_them_are_read() {
     ])
     .unwrap();
     assert_eq!(answer.text, "{\"n\":1}");
-    assert_eq!(answer.usage, Usage { input: 100, cache_read: 900, cache_write: 0, output: 50 });
+    assert_eq!(answer.usage, Usage { input: 100, cache_read: 900, cache_write: 0, output: 50, uncounted: 0 });
     assert_eq!(answer.stated_cost, Some(Money::micros(12_500)));
 }
 

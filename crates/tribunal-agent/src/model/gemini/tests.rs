@@ -68,7 +68,7 @@ fn thoughts_are_counted_but_not_said() {
     let thought = json!({"candidates": [{"content": {"parts": [{"text": "hmm", "thought": true}]}}]});
     let answer = read(&[thought, piece("{\"n\":"), piece("[]}"), last("STOP")]).unwrap();
     assert_eq!(answer.text, "{\"n\":[]}");
-    assert_eq!(answer.usage, Usage { input: 904, cache_read: 4096, cache_write: 0, output: 320 });
+    assert_eq!(answer.usage, Usage { input: 904, cache_read: 4096, cache_write: 0, output: 320, uncounted: 0 });
 }
 
 #[test]

@@ -70,7 +70,7 @@ fn cached_tokens_are_taken_out_of_the_input() {
     ]);
     let answer = answer.unwrap();
     assert_eq!(answer.text, "{}");
-    assert_eq!(answer.usage, Usage { input: 80, cache_read: 1920, cache_write: 6, output: 300 });
+    assert_eq!(answer.usage, Usage { input: 80, cache_read: 1920, cache_write: 6, output: 300, uncounted: 0 });
 }
 
 /// A remark before the answer is an item of its own, with and without the whole output in the last event.

@@ -4,8 +4,9 @@
 //! may write. Checking out the head of the pull request there hands that token to the pull request's own scripts.
 
 use super::pattern::Pattern;
-use super::workflow::{code, is_workflow};
+use super::workflow::{Job, code, condition_lines, is_workflow, jobs, script_lines};
 use super::{Scope, whole_text};
+use std::collections::BTreeSet;
 use tribunal_core::diff::change::DiffLine;
 use tribunal_core::findings::report::Claim;
 use tribunal_core::findings::scale::Severity;
@@ -28,20 +29,43 @@ static PERMISSIONS: Pattern = Pattern::new(r"^permissions:");
 pub fn check(scope: &Scope<'_>) -> Vec<Claim> {
     let mut claims = Vec::new();
     for file in scope.files().filter(|file| is_workflow(file)) {
-        let added =
-            |pattern: &Pattern| -> Option<&DiffLine> { file.added_lines().find(|line| pattern.is_match(code(&line.text))) };
-        let Some(line) = added(&HEAD).or_else(|| added(&PRIVILEGED)) else { continue };
+        let added = |pattern: &'static Pattern| file.added_lines().filter(move |line| pattern.is_match(code(&line.text)));
+        if added(&HEAD).chain(added(&PRIVILEGED)).next().is_none() {
+            continue;
+        }
         let Some(text) = whole_text(file) else { continue };
         let any = |pattern: &Pattern| text.iter().any(|line| pattern.is_match(code(line)));
-        if any(&PRIVILEGED) && any(&HEAD) && !any(&GUARD) {
-            let mut claim = scope.claim(file, line);
-            if any(&PERMISSIONS) && !any(&WRITES) {
-                claim.severity = claim.severity.map(|severity| severity.min(Severity::Factual));
-            }
-            claims.push(claim);
+        let unguarded = unguarded_checkouts(&text);
+        let is_unguarded = |line: &&DiffLine| line.new_line.is_some_and(|number| unguarded.contains(&(number as usize - 1)));
+        let line = added(&HEAD).find(is_unguarded).or_else(|| added(&PRIVILEGED).next().filter(|_| !unguarded.is_empty()));
+        let Some(line) = line.filter(|_| any(&PRIVILEGED)) else { continue };
+        let mut claim = scope.claim(file, line);
+        if any(&PERMISSIONS) && !any(&WRITES) {
+            claim.severity = claim.severity.map(|severity| severity.min(Severity::Factual));
         }
+        if names_guard(&text) {
+            claim.severity = Some(Severity::Question);
+        }
+        claims.push(claim);
     }
     claims
+}
+
+/// The checkouts of a stranger's head in jobs without a condition about who that is, here or in a job that they wait for.
+fn unguarded_checkouts(text: &[&str]) -> BTreeSet<usize> {
+    let jobs = jobs(text);
+    let conditions = condition_lines(text);
+    let has_guard = |job: &Job<'_>| job.lines.clone().any(|index| conditions[index] && GUARD.is_match(code(text[index])));
+    let is_guarded = |job: &Job<'_>| has_guard(job) || jobs.iter().any(|other| job.needs(other) && has_guard(other));
+    let open = jobs.iter().filter(|job| !is_guarded(job)).flat_map(|job| job.lines.clone());
+    open.filter(|index| HEAD.is_match(code(text[*index]))).collect()
+}
+
+/// A guard that stands in a setting, such as an environment, may hold for the checkout. Words in a script hold for nothing.
+fn names_guard(text: &[&str]) -> bool {
+    let scripts = script_lines(text);
+    let conditions = condition_lines(text);
+    (0..text.len()).any(|index| !scripts[index] && !conditions[index] && GUARD.is_match(code(text[index])))
 }
 
 #[cfg(test)]

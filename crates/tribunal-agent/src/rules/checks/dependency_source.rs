@@ -7,7 +7,7 @@
 use super::Scope;
 use super::manifest::{Format, sections};
 use super::pattern::Pattern;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use tribunal_core::diff::change::{ChangedFile, DiffLine};
 use tribunal_core::findings::report::Claim;
 
@@ -34,6 +34,19 @@ static COMMIT: Pattern = Pattern::new(r"\b[0-9a-f]{7,64}\b");
 /// Lines between the name of a source and its commit in a lock file.
 const COMMIT_REACH: usize = 4;
 
+/// Every name of a lock file.
+const LOCKS: [&str; 9] = [
+    "package-lock.json",
+    "npm-shrinkwrap.json",
+    "yarn.lock",
+    "pnpm-lock.yaml",
+    "bun.lock",
+    "Cargo.lock",
+    "poetry.lock",
+    "uv.lock",
+    "pdm.lock",
+];
+
 /// The lock files in which the tool of a manifest writes the commit that it took.
 fn locks_of(manifest: &str) -> &'static [&'static str] {
     match manifest {
@@ -46,7 +59,8 @@ fn locks_of(manifest: &str) -> &'static [&'static str] {
 
 pub fn check(scope: &Scope<'_>) -> Vec<Claim> {
     // A source is pinned if the lock file names its commit, and the lock file is part of the change.
-    let locks: BTreeMap<&str, &ChangedFile> = scope.change.all.iter().map(|file| (file.path.as_str(), file)).collect();
+    let files = scope.change.all.iter().filter(|file| LOCKS.contains(&file.path.file_name()));
+    let locks: BTreeMap<&str, Lock<'_>> = files.map(|file| (file.path.as_str(), Lock::new(file))).collect();
     let is_free = |file: &ChangedFile, line: &DiffLine| !is_locked(&locks, file, line);
     let of_file = |file: &'_ ChangedFile| {
         let lines = unpinned(file).into_iter().filter(|line| is_free(file, line));
@@ -56,24 +70,45 @@ pub fn check(scope: &Scope<'_>) -> Vec<Claim> {
 }
 
 /// Does a lock of the same folder, or of one above it, take the source at a commit in this change?
-fn is_locked(locks: &BTreeMap<&str, &ChangedFile>, manifest: &ChangedFile, line: &DiffLine) -> bool {
+fn is_locked(locks: &BTreeMap<&str, Lock<'_>>, manifest: &ChangedFile, line: &DiffLine) -> bool {
     let names = locks_of(manifest.path.file_name());
     let Some(repository) = REPOSITORY.group(&line.text).filter(|_| !names.is_empty()) else { return false };
     let folders = manifest.path.as_str().rmatch_indices('/').map(|(at, _)| &manifest.path.as_str()[..=at]);
     let beside = folders.chain([""]).flat_map(|folder| names.iter().map(move |name| format!("{folder}{name}")));
-    beside.filter_map(|path| locks.get(path.as_str())).any(|lock| pins(lock, repository))
+    beside.filter_map(|path| locks.get(path.as_str())).any(|lock| lock.pins(repository))
 }
 
-fn pins(lock: &ChangedFile, repository: &str) -> bool {
-    let (mut named, mut commit): (Option<usize>, Option<usize>) = (None, None);
-    lock.added_lines().enumerate().any(|(index, line)| {
-        if line.text.contains(repository) {
-            named = Some(index);
-        }
-        if COMMIT.is_match(&line.text) {
-            commit = Some(index);
-        }
-        named.zip(commit).is_some_and(|(named, commit)| named.abs_diff(commit) <= COMMIT_REACH)
+/// The repositories that a lock file takes at a commit: read once, because a manifest may name as many as the lock has lines.
+struct Lock<'a> {
+    /// Owner and project of what stands next to a commit.
+    pinned: BTreeSet<(&'a str, &'a str)>,
+}
+
+impl<'a> Lock<'a> {
+    fn new(file: &'a ChangedFile) -> Self {
+        let lines: Vec<&str> = file.added_lines().map(|line| line.text.as_str()).collect();
+        let commits: Vec<usize> = (0..lines.len()).filter(|index| COMMIT.is_match(lines[*index])).collect();
+        let is_near = |index: usize| {
+            let next = commits.partition_point(|commit| commit + COMMIT_REACH < index);
+            commits.get(next).is_some_and(|commit| *commit <= index + COMMIT_REACH)
+        };
+        let near = (0..lines.len()).filter(|index| is_near(*index)).map(|index| lines[index]);
+        Self { pinned: near.flat_map(pairs).collect() }
+    }
+
+    fn pins(&self, repository: &str) -> bool {
+        repository.split_once('/').is_some_and(|pair| self.pinned.contains(&pair))
+    }
+}
+
+/// The words on both sides of each slash.
+fn pairs(line: &str) -> impl Iterator<Item = (&str, &str)> {
+    let is_name = |c: char| c.is_alphanumeric() || "_.-".contains(c);
+    line.match_indices('/').map(move |(at, _)| {
+        let before = &line[line[..at].trim_end_matches(is_name).len()..at];
+        let after = &line[at + 1..];
+        let after = &after[..after.len() - after.trim_start_matches(is_name).len()];
+        (before, after.strip_suffix(".git").unwrap_or(after))
     })
 }
 

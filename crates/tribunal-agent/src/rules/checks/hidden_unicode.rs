@@ -5,8 +5,10 @@
 //! Hebrew and Arabic text. The neighbours tell which.
 
 use super::{Scope, whole_text};
+use crate::rules::misread::language_of;
 use std::collections::BTreeSet;
 use tribunal_core::diff::change::{ChangedFile, DiffLine};
+use tribunal_core::diff::language::Language;
 use tribunal_core::diff::purpose::FilePurpose;
 use tribunal_core::findings::report::Claim;
 use tribunal_core::findings::rule_severity::MAX_WRITTEN_LINE;
@@ -32,8 +34,11 @@ pub fn check(scope: &Scope<'_>) -> Vec<Claim> {
         let place = place(file);
         let comments = block_comments(file);
         let commented = |line: &&DiffLine| line.new_line.is_some_and(|number| comments.contains(&number));
-        let shows =
-            |line: &&DiffLine| is_suspect(line, if place == Place::Code && commented(line) { Place::TestCode } else { place });
+        let shows = |line: &&DiffLine| {
+            // A line end ends a comment of one line, wherever a block comment seems to begin: in a text of many lines it begins none.
+            place == Place::Code && hides_line_end(line)
+                || is_suspect(line, if place == Place::Code && commented(line) { Place::TestCode } else { place })
+        };
         let hits = file.added_lines().filter(shows).take(MAX_PER_FILE);
         claims.extend(hits.map(|line| scope.claim(file, line)));
     }
@@ -64,7 +69,8 @@ fn place(file: &ChangedFile) -> Place {
     ) || file.path.as_str().ends_with(".blade.php")
         || matches!(file.path.file_name(), "Dockerfile" | "Makefile" | "Jenkinsfile");
     // A table of texts in a language of its own: what people pasted there is prose.
-    let is_code = (file.language().is_some() || other_code) && file.purpose() != FilePurpose::Translation;
+    let is_code =
+        (language_of(file).is_some() || file.language().is_some() || other_code) && file.purpose() != FilePurpose::Translation;
     match (is_code, file.is_test()) {
         (true, false) => Place::Code,
         (true, true) => Place::TestCode,
@@ -77,6 +83,9 @@ fn place(file: &ChangedFile) -> Place {
 fn block_comments(file: &ChangedFile) -> BTreeSet<u32> {
     let mut inside = false;
     let mut found = BTreeSet::new();
+    if matches!(language_of(file), Some(Language::Python | Language::Ruby | Language::Bash)) {
+        return found;
+    }
     for (number, line) in (1..).zip(whole_text(file).unwrap_or_default()) {
         let was_inside = inside;
         let text = line.trim();
@@ -90,12 +99,16 @@ fn block_comments(file: &ChangedFile) -> BTreeSet<u32> {
     found
 }
 
+/// A carriage return alone ends a line for many compilers and for nobody who reads a diff: what follows it hides in a comment.
+fn hides_line_end(line: &DiffLine) -> bool {
+    line.text.trim_end_matches('\r').contains('\r')
+}
+
 fn is_suspect(line: &DiffLine, place: Place) -> bool {
     if place == Place::TestData {
         return false;
     }
-    // A carriage return alone ends a line for many compilers and for nobody who reads a diff: what follows it hides in a comment.
-    if place == Place::Code && line.text.trim_end_matches('\r').contains('\r') {
+    if place == Place::Code && hides_line_end(line) {
         return true;
     }
     if line.text.is_ascii() {
@@ -125,8 +138,9 @@ fn is_suspect(line: &DiffLine, place: Place) -> bool {
                 place == Place::Code
                     && !is_spelling(before, after)
                     && !is_literal(before, after)
-                    && !is_comment(&line.text)
                     && !is_minified
+                    // Last, because it reads the whole line again.
+                    && !is_comment(&line.text)
             }
             // Blank letters of Hangul: valid in names, and invisible.
             '\u{115F}' | '\u{1160}' | '\u{3164}' | '\u{FFA0}' => {

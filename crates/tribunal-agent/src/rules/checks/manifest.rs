@@ -7,6 +7,8 @@ static TOML_SECTION: Pattern = Pattern::new(r"^\s*\[+\s*([^\[\]]+?)\s*\]+\s*(?:#
 static JSON_SECTION: Pattern = Pattern::new(r#"^\s*"([^"]+)"\s*:\s*\{\s*$"#);
 
 const MAX_DEPTH: usize = 16;
+/// Nor anything with a longer name, which every line below it would be given.
+const MAX_NAME_BYTES: usize = 1024;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Format {
@@ -34,7 +36,8 @@ fn walk<'a>(lines: impl Iterator<Item = &'a str>, format: Format) -> Vec<String>
     // JSON sections nest and close; a TOML section lasts until the next.
     let mut open: Vec<String> = Vec::new();
     // The name of the innermost sections: no manifest means anything deeper, and names must not grow with the nesting.
-    let name = |open: &[String]| if open.len() > MAX_DEPTH { String::new() } else { open.join(".") };
+    let is_known = |open: &[String]| open.len() <= MAX_DEPTH && open.iter().map(String::len).sum::<usize>() <= MAX_NAME_BYTES;
+    let name = |open: &[String]| if is_known(open) { open.join(".") } else { String::new() };
     lines
         .map(|line| {
             match format {

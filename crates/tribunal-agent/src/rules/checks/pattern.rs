@@ -2,8 +2,9 @@
 //!
 //! A pattern that does not compile matches nothing. That cannot reach a user: each rule's bad examples would stop being found.
 
-use regex::{Captures, Match, Regex};
+use regex::{Captures, Regex};
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::OnceLock;
 
 pub struct Pattern {
@@ -24,10 +25,6 @@ impl Pattern {
         self.regex()?.captures(line)
     }
 
-    pub fn find<'t>(&self, line: &'t str) -> Option<Match<'t>> {
-        self.regex()?.find(line)
-    }
-
     pub fn replace_all<'t>(&self, line: &'t str, with: &str) -> Cow<'t, str> {
         self.regex().map_or(Cow::Borrowed(line), |regex| regex.replace_all(line, with))
     }
@@ -39,6 +36,11 @@ impl Pattern {
 
     pub fn all<'t>(&'static self, line: &'t str) -> impl Iterator<Item = &'t str> {
         self.regex().into_iter().flat_map(move |regex| regex.find_iter(line)).map(|found| found.as_str())
+    }
+
+    /// Where it matches.
+    pub fn ranges<'t>(&'static self, line: &'t str) -> impl Iterator<Item = Range<usize>> + 't {
+        self.regex().into_iter().flat_map(move |regex| regex.find_iter(line)).map(|found| found.range())
     }
 
     fn regex(&self) -> Option<&Regex> {

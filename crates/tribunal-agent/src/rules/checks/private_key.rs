@@ -6,9 +6,9 @@
 
 use super::Scope;
 use super::pattern::Pattern;
-use crate::rules::lines::parts;
 use crate::rules::suppress::stands_alone;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use tribunal_core::diff::change::{ChangedFile, DiffLine, Hunk, Origin};
 use tribunal_core::diff::purpose::FilePurpose;
 use tribunal_core::findings::report::Claim;
@@ -127,9 +127,7 @@ fn keys_of_hunk(hunk: &Hunk, origin: Origin) -> Vec<Key<'_>> {
             continue;
         }
         let rest = || side[index + 1..].iter().take(MAX_KEY_LINES).map(|line| line.text.as_str());
-        // A key may stand anywhere in an endless line.
-        let base64 = parts(&line.text).find_map(|part| usable_key(part, rest));
-        if let Some(base64) = base64 {
+        if let Some(base64) = usable_key(&line.text, rest) {
             let above = &side[index.saturating_sub(COMMENT_REACH)..index];
             let is_called_harmless = is_in_documentation(&line.text)
                 || NAMED_HARMLESS.is_match(line.text.split("-----BEGIN").next().unwrap_or_default())
@@ -145,14 +143,28 @@ fn is_in_documentation(line: &str) -> bool {
     ["* ", "///", "//!"].iter().any(|mark| line.trim_start().starts_with(mark))
 }
 
-/// The key that begins in a line and goes on in the next ones.
+/// The first usable key that begins in a line, which may be endless, and goes on in the next ones.
+///
+/// What follows a beginning is read up to the next one, so that each byte is read once, however many beginnings there are.
 fn usable_key<'a, R: Iterator<Item = &'a str>>(line: &'a str, rest: impl Fn() -> R) -> Option<String> {
-    if let Some(mark) = BEGIN.find(line) {
-        let body = read_pem(&line[mark.end()..], rest());
-        return is_usable(&body).then_some(body.base64);
-    }
-    let start = line.find(BARE.group(line)?).unwrap_or(0);
-    Some(read_strings(&line[start..], rest())).filter(|text| is_whole_der(&decode(text).0))
+    let marks: Vec<Range<usize>> = BEGIN.ranges(line).collect();
+    let ends = marks.iter().skip(1).map(|next| Some(next.start)).chain([None]);
+    let armoured = marks.iter().zip(ends).find_map(|(mark, end)| {
+        let body = match end {
+            Some(end) => Body { ended: true, ..read_pem(&line[mark.end..end], std::iter::empty()) },
+            None => read_pem(&line[mark.end..], rest()),
+        };
+        is_usable(&body).then_some(body.base64)
+    });
+    let bare = || {
+        let starts: Vec<usize> = BARE.ranges(line).map(|found| found.start + 1).collect();
+        let last = starts.last().copied();
+        starts.into_iter().find_map(|start| {
+            let following = rest().take(if Some(start) == last { MAX_KEY_LINES } else { 0 });
+            Some(read_strings(&line[start..], following)).filter(|text| is_whole_der(&decode(text).0))
+        })
+    };
+    armoured.or_else(bare)
 }
 
 /// What stands between the first and the last line of a key.
@@ -166,7 +178,12 @@ struct Body {
 
 fn read_pem<'a>(first: &'a str, rest: impl Iterator<Item = &'a str>) -> Body {
     let mut body = Body { base64: String::new(), ended: false, broken: false };
-    for line in std::iter::once(first).chain(rest) {
+    for (number, line) in std::iter::once(first).chain(rest).enumerate() {
+        // A key in which another one begins is none, and the lines below are read for that one.
+        if number > 0 && BEGIN.is_match(line) {
+            body.broken = true;
+            break;
+        }
         let (line, last) = match line.find("-----END ") {
             Some(at) => (&line[..at], true),
             None => (line, false),
@@ -216,7 +233,7 @@ fn read_strings<'a>(first: &'a str, rest: impl Iterator<Item = &'a str>) -> Stri
     let quotes = ['"', '\'', '`'];
     let mut text = first.split(quotes).next().unwrap_or_default().to_owned();
     for line in rest {
-        let Some(piece) = line.split(quotes).nth(1).filter(|piece| is_base64(piece)) else { break };
+        let Some(piece) = line.split(quotes).nth(1).filter(|piece| is_base64(piece) && !BARE.is_match(line)) else { break };
         text.push_str(piece);
     }
     text

@@ -4,11 +4,13 @@ use super::checks::Check;
 use super::evaluator::{Evaluator, Frame};
 use super::origin::Value;
 use super::state::State;
-use super::syntax::{Role, part};
+use super::syntax::{Part, Role, is_comment, part};
+use std::collections::VecDeque;
 use tree_sitter::Node;
+use tribunal_core::plan::files::NotReviewed;
 
-/// Rounds of a loop until nothing new is learnt; a loop inside loops gets one.
-const MAX_ROUNDS: usize = 3;
+/// Rounds of a loop until nothing new is learnt. A loop inside loops gets one in each round of theirs.
+const MAX_ROUNDS: usize = 40;
 
 impl<'a> Evaluator<'a> {
     /// The children one after the other; cases and handlers among them are ways beside each other.
@@ -24,8 +26,9 @@ impl<'a> Evaluator<'a> {
                 self.evaluate(*child, state, frame);
             }
         }
+        let is_listed = matches!(node.kind(), "statements" | "body_statement" | "then" | "block_body");
         if roles.iter().any(|role| is_case(role) || is_handler(role)) {
-            return self.evaluate_ways(&children, &roles, state, frame);
+            return self.evaluate_ways(&children, &roles, is_listed, state, frame);
         }
         let is_block = is_block(node);
         let mut value = Value::clean();
@@ -33,7 +36,7 @@ impl<'a> Evaluator<'a> {
             if matches!(role, Role::Each { body: "", .. }) {
                 continue;
             }
-            let found = self.evaluate_statement(*child, state, frame);
+            let found = self.evaluate_statement(*child, is_listed, state, frame);
             match is_block && !self.builds_text(node) {
                 true => value = found,
                 false => value.join(found),
@@ -49,7 +52,14 @@ impl<'a> Evaluator<'a> {
         is_lambda_body(node) && call().is_some_and(|call| self.code.node_text(call).starts_with("buildString"))
     }
 
-    fn evaluate_ways(&mut self, children: &[Node<'a>], roles: &[Role], state: &mut State, frame: &mut Frame) -> Value {
+    fn evaluate_ways(
+        &mut self,
+        children: &[Node<'a>],
+        roles: &[Role],
+        is_listed: bool,
+        state: &mut State,
+        frame: &mut Frame,
+    ) -> Value {
         let mut value = Value::clean();
         let mut entry: Option<State> = None;
         let mut met: Option<State> = None;
@@ -61,7 +71,7 @@ impl<'a> Evaluator<'a> {
                     state.join(met);
                     entry = None;
                 }
-                value.join(self.evaluate_statement(*child, state, frame));
+                value.join(self.evaluate_statement(*child, is_listed, state, frame));
                 continue;
             }
             // A handler may run after any part of what stands before it, a case after none of the other cases.
@@ -85,10 +95,7 @@ impl<'a> Evaluator<'a> {
             } else {
                 value.join(self.evaluate(*child, &mut way, frame));
             }
-            match &mut met {
-                Some(met) => met.join(way),
-                None => met = Some(way),
-            }
+            meet(&mut met, way);
         }
         if let Some(met) = met {
             state.join(met);
@@ -96,10 +103,10 @@ impl<'a> Evaluator<'a> {
         value
     }
 
-    /// A call that stands alone as a statement checks what it is given.
-    fn evaluate_statement(&mut self, node: Node<'a>, state: &mut State, frame: &mut Frame) -> Value {
+    /// A call that stands alone as a statement checks what it is given. `is_listed`: what it stands in holds statements only.
+    fn evaluate_statement(&mut self, node: Node<'a>, is_listed: bool, state: &mut State, frame: &mut Frame) -> Value {
         let value = self.evaluate(node, state, frame);
-        if is_statement(node) {
+        if is_listed || is_statement(node) {
             for Check { key, rules, .. } in self.checks_of_statement(node) {
                 state.check(&key, rules);
             }
@@ -107,73 +114,77 @@ impl<'a> Evaluator<'a> {
         value
     }
 
-    /// `if`, `unless` and the conditional expression.
+    /// `if`, `unless` and the conditional expression. An alternative that is itself an `if` is the next round of a loop: a list of
+    /// alternatives is as long as its author likes, and a recursion would be as deep.
     pub fn branch(&mut self, node: Node<'a>, state: &mut State, frame: &mut Frame) -> Value {
-        let (condition, then, otherwise, is_unless) = match self.code.role(node) {
-            Role::If { condition, then, otherwise } => (condition, then, otherwise, false),
-            Role::Unless { condition, then, otherwise } => (condition, then, otherwise, true),
-            _ => return Value::clean(),
-        };
-        let mut checks = Vec::new();
-        if let Some(initializer) = node.child_by_field_name("initializer") {
-            self.evaluate(initializer, state, frame);
-            checks.extend(self.checks_of_statement(initializer));
+        let mut value = Value::clean();
+        // What holds behind the alternatives so far.
+        let mut met: Option<State> = None;
+        let mut before = std::mem::take(state);
+        let (mut question, mut alternatives) = (node, VecDeque::new());
+        loop {
+            let (condition, then, otherwise, is_unless) = match self.code.role(question) {
+                Role::If { condition, then, otherwise } => (condition, then, otherwise, false),
+                Role::Unless { condition, then, otherwise } => (condition, then, otherwise, true),
+                _ => break,
+            };
+            let mut checks = Vec::new();
+            if let Some(initializer) = question.child_by_field_name("initializer") {
+                self.evaluate(initializer, &mut before, frame);
+                checks.extend(self.checks_of_statement(initializer));
+            }
+            if let Some(condition) = part(question, condition) {
+                self.evaluate(condition, &mut before, frame);
+                checks.extend(self.checks(condition, is_unless));
+            }
+            let mut other = before.clone();
+            for check in &checks {
+                let way = if check.holds_if_true { &mut before } else { &mut other };
+                way.check(&check.key, check.rules);
+            }
+            if let Some(then) = part(question, then) {
+                value.join(self.evaluate(then, &mut before, frame));
+            }
+            if before.is_left {
+                // Whoever leaves after asking whether a value is wanted has checked it, in whichever words.
+                for check in checks.iter().filter(|check| !check.is_exact) {
+                    other.check(&check.key, check.rules);
+                }
+            }
+            meet(&mut met, before);
+            before = other;
+            for alternative in self.alternatives(question, otherwise).into_iter().rev() {
+                alternatives.push_front(alternative);
+            }
+            let Some(next) = alternatives.pop_front() else { break };
+            question = self.unwrap_alternative(next);
+            let is_choice = matches!(self.code.role(question), Role::If { .. } | Role::Unless { .. });
+            let is_choice = is_choice && self.marks.of(question).is_none();
+            if !is_choice || before.is_left || self.is_over() {
+                value.join(self.evaluate(next, &mut before, frame));
+                break;
+            }
         }
-        if let Some(condition) = part(node, condition) {
-            self.evaluate(condition, state, frame);
-            checks.extend(self.checks(condition, is_unless));
-        }
-        let mut alternatives: Vec<Node<'a>> = Vec::new();
-        if !otherwise.is_empty() && !otherwise.starts_with(['@', ':']) {
-            let mut cursor = node.walk();
-            alternatives.extend(node.children_by_field_name(otherwise, &mut cursor).filter(|child| child.is_named()));
-        } else {
-            alternatives.extend(part(node, otherwise));
-        }
-        self.either(part(node, then), &checks, &alternatives, state, frame)
+        meet(&mut met, before);
+        *state = met.unwrap_or_default();
+        value
     }
 
-    /// `then` where the checks hold, the alternatives where they do not.
-    fn either(
-        &mut self,
-        then: Option<Node<'a>>,
-        checks: &[Check],
-        alternatives: &[Node<'a>],
-        state: &mut State,
-        frame: &mut Frame,
-    ) -> Value {
-        let mut other = state.clone();
-        for check in checks {
-            let way = if check.holds_if_true { &mut *state } else { &mut other };
-            way.check(&check.key, check.rules);
+    fn alternatives(&self, node: Node<'a>, otherwise: Part) -> Vec<Node<'a>> {
+        if otherwise.is_empty() || otherwise.starts_with(['@', ':']) {
+            return part(node, otherwise).into_iter().collect();
         }
-        let mut value = then.map(|then| self.evaluate(then, state, frame)).unwrap_or_default();
-        if state.is_left {
-            // Whoever leaves after asking whether a value is wanted has checked it, in whichever words.
-            for check in checks.iter().filter(|check| !check.is_exact) {
-                other.check(&check.key, check.rules);
-            }
+        let mut cursor = node.walk();
+        node.children_by_field_name(otherwise, &mut cursor).filter(|child| child.is_named() && !is_comment(*child)).collect()
+    }
+
+    /// The `if` of an `else if`.
+    fn unwrap_alternative(&self, alternative: Node<'a>) -> Node<'a> {
+        let mut node = alternative;
+        while let Some(inner) = self.code.only_child(node).filter(|_| !is_block(node)) {
+            node = inner;
         }
-        let Some((first, rest)) = alternatives.split_first() else {
-            state.join(other);
-            return value;
-        };
-        let nested = match (self.code.role(*first), rest.is_empty()) {
-            (Role::If { condition, then, .. }, false) => Some((part(*first, condition), part(*first, then))),
-            _ => None,
-        };
-        match nested {
-            Some((condition, then)) => {
-                let checks = condition.map(|condition| {
-                    self.evaluate(condition, &mut other, frame);
-                    self.checks(condition, false)
-                });
-                value.join(self.either(then, &checks.unwrap_or_default(), rest, &mut other, frame));
-            }
-            None => value.join(self.evaluate(*first, &mut other, frame)),
-        }
-        state.join(other);
-        value
+        node
     }
 
     /// `a && b`: what `a` has checked holds for `b`. `a || b`: the other way round.
@@ -217,8 +228,10 @@ impl<'a> Evaluator<'a> {
         frame: &mut Frame,
         mut body: impl FnMut(&mut Self, &mut State, &mut Frame),
     ) -> Value {
-        let rounds = if frame.loops > 1 { 1 } else { MAX_ROUNDS };
+        let is_inner = frame.loops > 1;
+        let rounds = if is_inner { 1 } else { MAX_ROUNDS };
         frame.loops += 1;
+        let mut is_settled = is_inner;
         for _ in 0..rounds {
             let before = state.clone();
             frame.breaks.push(Vec::new());
@@ -228,8 +241,12 @@ impl<'a> Evaluator<'a> {
             }
             state.join(before.clone());
             if state.says_same(&before) {
+                is_settled = true;
                 break;
             }
+        }
+        if !is_settled {
+            self.cut_short(NotReviewed::OutOfTime);
         }
         frame.loops -= 1;
         Value::clean()
@@ -252,12 +269,12 @@ impl<'a> Evaluator<'a> {
     }
 }
 
-/// A list of statements, whose value is at most that of the last one.
 /// The statements of a Kotlin lambda; its last one is its value.
 fn is_lambda_body(node: Node<'_>) -> bool {
     node.kind() == "statements" && node.parent().is_some_and(|parent| parent.kind() == "lambda_literal")
 }
 
+/// A list of statements, whose value is at most that of the last one.
 fn is_block(node: Node<'_>) -> bool {
     matches!(
         node.kind(),
@@ -285,5 +302,11 @@ fn is_block(node: Node<'_>) -> bool {
 
 fn is_statement(node: Node<'_>) -> bool {
     matches!(node.kind(), "expression_statement" | "assert_statement")
-        || node.parent().is_some_and(|parent| matches!(parent.kind(), "statements" | "body_statement" | "then" | "block_body"))
+}
+
+fn meet(met: &mut Option<State>, way: State) {
+    match met {
+        Some(met) => met.join(way),
+        None => *met = Some(way),
+    }
 }

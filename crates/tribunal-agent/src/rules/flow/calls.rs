@@ -1,15 +1,16 @@
 //! Calls: sinks, sources, sanitizers, what passes a value on, and the helpers of the same file.
 
-use super::code::{Call, CallArgument, is_open_beginning, line};
+use super::code::{Call, CallArgument, is_open_beginning};
 use super::compile::Sink;
 use super::evaluator::{Evaluator, Frame};
 use super::helpers::{Helper, Summary};
-use super::origin::{Origin, Place, RuleBits, Value};
+use super::origin::{Origin, Place, RuleBits, StepLine, Value};
 use super::pattern::{Argument, Matched, Pattern, PatternIndex, Shape};
 use super::state::State;
 use super::syntax::{Role, part};
 use std::rc::Rc;
 use tree_sitter::Node;
+use tribunal_core::plan::files::NotReviewed;
 
 /// What a call is given, evaluated.
 struct Given<'c, 'a> {
@@ -70,7 +71,8 @@ impl<'a> Evaluator<'a> {
             }
         }
         self.fill_fields(&given, frame);
-        if !given.find(&flow.exits).is_empty() {
+        // A function of this file that is called like an exit need not be one.
+        if !given.find(&flow.exits).is_empty() && self.helpers.called(&given.path).is_none() {
             state.is_left = true;
             return Value::clean();
         }
@@ -141,10 +143,10 @@ impl<'a> Evaluator<'a> {
             let target = given.call.receiver.or_else(|| given.call.arguments.first().map(|argument| argument.node));
             let Some(target) = target.map(|target| self.code.unwrap(target)) else { continue };
             let target = match self.code.role(target) {
-                Role::Unary => target.named_child(0).unwrap_or(target),
+                Role::Unary => part(target, "@0").unwrap_or(target),
                 _ => target,
             };
-            let (note, at) = (self.code.short_text(target), line(given.call.node));
+            let (note, at) = (self.code.short_text(target), self.step_at(given.call.node));
             let value = given.value(&Matched { receiver: false, ..matched }).built_at(self.surroundings(given.call.node));
             if let Some(key) = self.chain_root(target) {
                 state.add(key, value.with_step(at, || format!("added to `{note}`")));
@@ -251,7 +253,7 @@ impl<'a> Evaluator<'a> {
         }
         let Some(helper) = self.helpers.called(&given.path) else { return value };
         let summary = self.summary(helper);
-        let at = line(given.call.node);
+        let at = self.step_at(given.call.node);
         for origin in summary.returns.origins() {
             match origin.place {
                 Place::Source { .. } => value.join(Value::of(origin.clone())),
@@ -281,7 +283,7 @@ impl<'a> Evaluator<'a> {
         let hits = std::mem::take(&mut self.hits);
         self.function(constructor.helper.node, State::default(), None, true);
         self.hits = hits;
-        let at = line(given.call.node);
+        let at = self.step_at(given.call.node);
         for (name, value) in std::mem::take(&mut self.left_fields) {
             for origin in value.origins() {
                 let Place::Parameter(position) = origin.place else { continue };
@@ -308,11 +310,11 @@ impl<'a> Evaluator<'a> {
         let of_source = summary.returns.origins().iter().filter(|origin| matches!(origin.place, Place::Source { .. }));
         let mut value = Value::clean();
         of_source.for_each(|origin| value.join(Value::of(origin.clone())));
-        value.with_step(line(node), || format!("returned by `{name}`"))
+        value.with_step(self.step_at(node), || format!("returned by `{name}`"))
     }
 
     /// What an argument carries after it went the way of `inner` through a helper.
-    fn through(&self, helper: &Helper<'a>, given: &Given<'_, 'a>, position: usize, inner: &Origin, at: u32) -> Value {
+    fn through(&self, helper: &Helper<'a>, given: &Given<'_, 'a>, position: usize, inner: &Origin, at: StepLine) -> Value {
         let Some(argument) = helper.argument(position, &given.arguments, &given.path) else { return Value::clean() };
         let Some(carried) = given.values.get(argument) else { return Value::clean() };
         let mut value = Value::clean();
@@ -334,6 +336,9 @@ impl<'a> Evaluator<'a> {
         self.summaries.insert(id, Rc::default());
         let hits = std::mem::take(&mut self.hits);
         let returns = self.function(helper.node, State::default(), None, true);
+        if returns.is_cut() {
+            self.cut_short(NotReviewed::OutOfTime);
+        }
         let summary = Rc::new(Summary { returns, hits: std::mem::replace(&mut self.hits, hits) });
         self.summaries.insert(id, Rc::clone(&summary));
         summary

@@ -34,7 +34,7 @@ impl<'a> Evaluator<'a> {
     /// The checks of a call whose answer nobody reads: it raises an error.
     pub fn checks_of_statement(&self, statement: Node<'a>) -> Vec<Check> {
         if statement.kind() == "assert_statement" {
-            return statement.named_child(0).map(|condition| self.checks(condition, false)).unwrap_or_default();
+            return part(statement, "@0").map(|condition| self.checks(condition, false)).unwrap_or_default();
         }
         let mut node = self.code.unwrap(statement);
         if let Role::Declare { value, .. } | Role::Assign { value, .. } = self.code.role(node) {
@@ -56,7 +56,7 @@ impl<'a> Evaluator<'a> {
             Role::Unary => {
                 let text = self.code.node_text(node);
                 let turns = text.starts_with('!') || text.starts_with("not");
-                if let Some(inner) = node.named_child(0) {
+                if let Some(inner) = part(node, "@0") {
                     self.collect_checks(inner, is_negated ^ turns, checks, depth + 1);
                 }
             }
@@ -101,6 +101,7 @@ impl<'a> Evaluator<'a> {
 
     fn collect_compared(&self, left: Node<'a>, right: Node<'a>, is_negated: bool, checks: &mut Vec<Check>, depth: usize) {
         let operator = self.code.operator(left, right);
+        let operator = operator.as_ref();
         match operator {
             "&&" | "and" | "||" | "or" => {
                 self.collect_checks(left, is_negated, checks, depth + 1);
@@ -205,7 +206,7 @@ impl<'a> Evaluator<'a> {
                 }
             }
             Role::Unary | Role::Declare { .. } => {
-                if let Some(inner) = node.named_child(0) {
+                if let Some(inner) = part(node, "@0") {
                     self.collect_keys(inner, keys, depth + 1);
                 }
             }

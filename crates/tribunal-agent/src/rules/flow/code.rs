@@ -1,16 +1,39 @@
 //! A parsed file as the flow of data sees it: names, calls and their arguments, whatever the grammar.
 
 use super::pattern::Argument;
-use super::syntax::{Role, Syntax, part};
+use super::syntax::{Role, Syntax, is_comment, part};
+use std::borrow::Cow;
+use std::ops::Range;
 use tree_sitter::Node;
 
-/// A longer expression is no variable.
-const MAX_KEY_BYTES: usize = 120;
+/// A longer expression is no variable; a name may be as long as it likes.
+const MAX_KEY_BYTES: usize = 1_000;
 
 #[derive(Clone, Copy)]
 pub struct Code<'a> {
     pub text: &'a str,
     pub syntax: &'a Syntax,
+    /// Where the comments are, in order.
+    pub comments: &'a [Range<usize>],
+}
+
+/// Where the comments of a file are, in order.
+pub fn comments(root: Node<'_>) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut cursor = root.walk();
+    'tree: loop {
+        if is_comment(cursor.node()) {
+            found.push(cursor.node().byte_range());
+        } else if cursor.goto_first_child() {
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                break 'tree;
+            }
+        }
+    }
+    found
 }
 
 /// A call, a constructor, or a construct that acts like one.
@@ -52,6 +75,28 @@ impl<'a> Code<'a> {
         self.text.get(node.byte_range()).unwrap_or_default()
     }
 
+    /// The text of a node without its comments: what it means cannot depend on them.
+    pub fn code_text(&self, node: Node<'_>) -> Cow<'a, str> {
+        self.without_comments(node.byte_range())
+    }
+
+    pub fn without_comments(&self, range: Range<usize>) -> Cow<'a, str> {
+        let first = self.comments.partition_point(|comment| comment.end <= range.start);
+        let inside = self.comments[first..].iter().take_while(|comment| comment.start < range.end);
+        let mut rest = range.clone();
+        let mut code: Option<String> = None;
+        for comment in inside {
+            let before = self.text.get(rest.start..comment.start.max(rest.start)).unwrap_or_default();
+            code.get_or_insert_default().push_str(before);
+            rest.start = comment.end.min(range.end);
+        }
+        let last = self.text.get(rest).unwrap_or_default();
+        match code {
+            None => Cow::Borrowed(last),
+            Some(code) => Cow::Owned(code + last),
+        }
+    }
+
     /// The text of a node for a person: white space folded, cut where it gets long.
     pub fn short_text(&self, node: Node<'_>) -> String {
         const MAX_CHARS: usize = 60;
@@ -64,12 +109,26 @@ impl<'a> Code<'a> {
 
     /// What a variable or an expression is known by: its text with one kind of separator and no white space.
     pub fn key(&self, node: Node<'_>) -> Option<String> {
-        let text = self.node_text(node);
-        if text.len() > MAX_KEY_BYTES {
+        let text = self.code_text(node);
+        if text.len() > MAX_KEY_BYTES && self.role(node) != Role::Name {
             return None;
         }
         let joined = text.replace("?.", ".").replace("->", ".").replace("::", ".");
         Some(joined.chars().filter(|c| !c.is_whitespace()).collect())
+    }
+
+    /// The key of an expression, or of the nearest one before it that has a key: `a.b` for an endless `a.b.c…`.
+    pub fn nearest_key(&self, node: Node<'a>) -> Option<String> {
+        let mut node = node;
+        loop {
+            if let Some(key) = self.key(node) {
+                return Some(key);
+            }
+            node = match self.role(node) {
+                Role::Member { object, .. } | Role::Index { object, .. } => part(node, object)?,
+                _ => self.call(node)?.receiver?,
+            };
+        }
     }
 
     /// The names of a dotted path; `?` where something without a name stands.
@@ -83,6 +142,7 @@ impl<'a> Code<'a> {
         if depth > 12 {
             return names.push("?");
         }
+        let node = self.unwrap(node);
         let after = |object: Option<Node<'a>>, name: Option<Node<'a>>, names: &mut Vec<&'a str>| {
             if let Some(object) = object {
                 self.collect_path(object, names, depth + 1);
@@ -102,10 +162,7 @@ impl<'a> Code<'a> {
             Role::Method { object, name, .. } => after(part(node, object), part(node, name), names),
             Role::Call { callee, .. } => after(part(node, callee), None, names),
             Role::Index { object, .. } => after(part(node, object), None, names),
-            _ => match self.only_child(node) {
-                Some(inner) => self.collect_path(inner, names, depth + 1),
-                None => names.push("?"),
-            },
+            _ => names.push("?"),
         }
         // A call is known by the name of what it calls.
         if matches!(self.role(node), Role::Call { .. }) && names.last() == Some(&"?") {
@@ -117,12 +174,24 @@ impl<'a> Code<'a> {
     fn plain_names(&self, node: Node<'_>) -> impl Iterator<Item = &'a str> + use<'a> {
         let text = self.node_text(node);
         let text = text.split(['<', '(']).next().unwrap_or(text);
-        text.split([':', '.', '\\', '-', '>']).map(|name| name.trim().trim_start_matches('?')).filter(|name| !name.is_empty())
+        let bare = |name: &'a str| {
+            let behind = name.rsplit("*/").next().unwrap_or(name);
+            behind.split("/*").next().unwrap_or(behind).trim().trim_start_matches('?')
+        };
+        text.split([':', '.', '\\', '-', '>']).map(bare).filter(|name| !name.is_empty())
     }
 
     /// The inner expression of a node that only wraps one.
     pub fn only_child(&self, node: Node<'a>) -> Option<Node<'a>> {
-        (self.role(node) == Role::Children && node.named_child_count() == 1).then(|| node.named_child(0)).flatten()
+        if self.role(node) != Role::Children {
+            return None;
+        }
+        if node.named_child_count() == 1 {
+            return node.named_child(0);
+        }
+        let mut cursor = node.walk();
+        let mut children = node.named_children(&mut cursor).filter(|child| !is_comment(*child));
+        children.next().filter(|_| children.next().is_none())
     }
 
     /// Without parentheses and other wrappers.
@@ -141,13 +210,14 @@ impl<'a> Code<'a> {
     pub fn call(&self, node: Node<'a>) -> Option<Call<'a>> {
         let (is_new, name, callee, receiver, arguments) = match self.role(node) {
             Role::Call { callee, arguments } => {
-                let callee = self.unwrap_member(part(node, callee)?);
+                let outer = part(node, callee)?;
+                let callee = self.unwrap_member(self.unwrap_callee(outer));
                 let (receiver, name) = match self.role(callee) {
                     Role::Member { object, name } => (part(callee, object), self.last_name(part(callee, name)?)?),
                     Role::Name => (None, self.last_name(callee)?),
                     _ => (None, ""),
                 };
-                (false, name, Some(callee), receiver, part(node, arguments))
+                (false, name, Some(callee), receiver, part(node, arguments).filter(|arguments| *arguments != outer))
             }
             Role::Method { object, name, arguments } => {
                 let name = part(node, name).and_then(|name| self.last_name(name)).unwrap_or_default();
@@ -171,6 +241,15 @@ impl<'a> Code<'a> {
         Some(call)
     }
 
+    /// `(f)` and `(0, f)` are `f`.
+    fn unwrap_callee(&self, node: Node<'a>) -> Node<'a> {
+        let mut node = self.unwrap(node);
+        while let Some(last) = part(node, "@-1").filter(|_| node.kind() == "sequence_expression") {
+            node = self.unwrap(last);
+        }
+        node
+    }
+
     /// `f::<T>` is `f`.
     fn unwrap_member(&self, node: Node<'a>) -> Node<'a> {
         match self.role(node) {
@@ -188,14 +267,15 @@ impl<'a> Code<'a> {
         let mut cursor = list.walk();
         for child in list.named_children(&mut cursor) {
             match child.kind() {
-                "comment" | "line_comment" | "block_comment" | "type_arguments" => continue,
+                _ if is_comment(child) => continue,
+                "type_arguments" => continue,
                 "value_arguments" | "annotated_lambda" => {
                     self.collect_arguments(child, arguments);
                     continue;
                 }
                 // `name = value` of Kotlin: two children.
-                "value_argument" if child.named_child_count() == 2 => {
-                    let (label, value) = (child.named_child(0), child.named_child(1));
+                "value_argument" if part(child, "@1").is_some() && part(child, "@2").is_none() => {
+                    let (label, value) = (part(child, "@0"), part(child, "@1"));
                     if let Some(node) = value {
                         arguments.push(CallArgument { label: label.map(|label| self.node_text(label)), node });
                     }
@@ -217,14 +297,20 @@ impl<'a> Code<'a> {
 
     fn unwrap_argument(&self, node: Node<'a>) -> Node<'a> {
         match node.kind() {
-            "value_argument" | "argument" => node.named_child(0).unwrap_or(node),
+            "value_argument" | "argument" => part(node, "@0").unwrap_or(node),
             _ => node,
         }
     }
 
     /// The operator between the two sides of an assignment or a binary expression.
-    pub fn operator(&self, left: Node<'_>, right: Node<'_>) -> &'a str {
-        self.text.get(left.end_byte()..right.start_byte()).unwrap_or_default().trim().trim_start_matches(')').trim()
+    pub fn operator(&self, left: Node<'_>, right: Node<'_>) -> Cow<'a, str> {
+        fn bare(text: &str) -> &str {
+            text.trim().trim_start_matches(')').trim()
+        }
+        match self.without_comments(left.end_byte()..right.start_byte()) {
+            Cow::Borrowed(text) => Cow::Borrowed(bare(text)),
+            Cow::Owned(text) => Cow::Owned(bare(&text).to_owned()),
+        }
     }
 }
 
@@ -249,7 +335,7 @@ impl<'t> Call<'t> {
     }
 
     pub fn pattern_arguments(&self, code: &Code<'t>) -> Vec<Argument<'t>> {
-        let argument = |argument: &CallArgument<'t>| Argument { label: argument.label, text: code.node_text(argument.node) };
+        let argument = |argument: &CallArgument<'t>| Argument { label: argument.label, text: code.code_text(argument.node) };
         self.arguments.iter().map(argument).collect()
     }
 }

@@ -3,12 +3,12 @@
 //! It never asks what a value is, only where it comes from. What it does not know carries nothing: a call of an unknown function
 //! is clean. So it says too little rather than too much.
 
-use super::code::{Code, is_open_beginning};
+use super::code::{Code, is_open_beginning, line};
 use super::compile::{FlowRules, NodeUse, Sink};
 use super::fields::Fields;
 use super::helpers::{Helpers, Summary};
 use super::marks::Marks;
-use super::origin::{Origin, Place, RuleBits, Trail, Value};
+use super::origin::{Origin, Place, RuleBits, StepLine, Trail, Value};
 use super::pattern::{Pattern, Shape};
 use super::state::State;
 use super::syntax::{Role, part};
@@ -16,11 +16,14 @@ use crate::rules::clock::Clock;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use tree_sitter::Node;
+use tribunal_core::diff::change::AddedLines;
+use tribunal_core::plan::files::NotReviewed;
 
-/// Expressions nested deeper are not followed. Evaluation recurses, and the stack of a thread is small.
-const MAX_NESTING: usize = 110;
+/// Expressions nested deeper are not followed, and the file is named. A parsed tree is less deep; a helper is evaluated inside its
+/// caller. Evaluation recurses, so the threads of a scan have a stack for this.
+const MAX_NESTING: usize = 4_000;
 /// Evaluated nodes of one file. A loop is evaluated more than once, so this is a multiple of what a large file holds.
-const MAX_VISITS: usize = 600_000;
+const MAX_VISITS: usize = 2_000_000;
 /// Nodes between two looks at the clock.
 const VISITS_PER_TICK: usize = 256;
 
@@ -43,10 +46,12 @@ pub struct Evaluator<'a> {
     pub marks: &'a Marks,
     pub hits: Vec<Hit>,
     pub summaries: BTreeMap<usize, Rc<Summary>>,
-    pub is_out_of_time: bool,
     pub fields: Fields,
     /// The fields that the function before has left, where it was a helper.
     pub left_fields: Vec<(String, Value)>,
+    added: &'a AddedLines,
+    cut: Option<NotReviewed>,
+    is_over: bool,
     clock: Clock,
     visits: usize,
     nesting: usize,
@@ -68,7 +73,14 @@ pub struct Frame {
 }
 
 impl<'a> Evaluator<'a> {
-    pub fn new(flow: &'a FlowRules, code: Code<'a>, helpers: &'a Helpers<'a>, marks: &'a Marks, clock: Clock) -> Self {
+    pub fn new(
+        flow: &'a FlowRules,
+        code: Code<'a>,
+        helpers: &'a Helpers<'a>,
+        marks: &'a Marks,
+        added: &'a AddedLines,
+        clock: Clock,
+    ) -> Self {
         Self {
             flow,
             code,
@@ -76,9 +88,11 @@ impl<'a> Evaluator<'a> {
             marks,
             hits: Vec::new(),
             summaries: BTreeMap::new(),
-            is_out_of_time: false,
             fields: Fields::default(),
             left_fields: Vec::new(),
+            added,
+            cut: None,
+            is_over: false,
             clock,
             visits: 0,
             nesting: 0,
@@ -87,21 +101,71 @@ impl<'a> Evaluator<'a> {
 
     /// The value of a node, and what evaluating it does to the variables.
     pub fn evaluate(&mut self, node: Node<'a>, state: &mut State, frame: &mut Frame) -> Value {
-        if state.is_left || self.nesting >= MAX_NESTING || self.is_over() {
+        if self.is_over() {
+            return Value::clean();
+        }
+        if self.nesting >= MAX_NESTING {
+            self.cut_short(NotReviewed::NestedTooDeeply);
             return Value::clean();
         }
         self.nesting += 1;
-        let value = self.evaluate_role(node, state, frame);
+        let value = if state.is_left { self.left_behind(node, state, frame) } else { self.evaluate_role(node, state, frame) };
         self.nesting -= 1;
-        self.apply_marks(node, value, frame)
+        if value.is_cut() || state.is_cut {
+            self.cut_short(NotReviewed::OutOfTime);
+        }
+        if state.is_left { value } else { self.apply_marks(node, value, frame) }
     }
 
-    fn is_over(&mut self) -> bool {
+    /// Counts a node. Nothing more is evaluated where the time or the work for this file is used up.
+    pub fn is_over(&mut self) -> bool {
         self.visits += 1;
-        if self.visits.is_multiple_of(VISITS_PER_TICK) && self.clock.is_over() {
-            self.is_out_of_time = true;
+        let is_late = self.visits.is_multiple_of(VISITS_PER_TICK) && self.clock.is_over();
+        if is_late || self.visits > MAX_VISITS {
+            self.is_over = true;
+            self.cut_short(NotReviewed::OutOfTime);
         }
-        self.is_out_of_time || self.visits > MAX_VISITS
+        self.is_over
+    }
+
+    /// Something was not followed: what was not found says nothing.
+    pub fn cut_short(&mut self, reason: NotReviewed) {
+        self.cut.get_or_insert(reason);
+    }
+
+    /// Why not all data was followed.
+    pub fn cut(&self) -> Option<NotReviewed> {
+        self.cut.or(self.fields.is_cut.then_some(NotReviewed::OutOfTime))
+    }
+
+    /// The line of a step.
+    pub fn step_at(&self, node: Node<'_>) -> StepLine {
+        let number = line(node);
+        StepLine { number, is_touched: self.added.contains(number) }
+    }
+
+    /// Code behind a `return` does not run, but a function that it declares can be called all the same.
+    fn left_behind(&mut self, node: Node<'a>, state: &mut State, frame: &mut Frame) -> Value {
+        let kind = node.kind();
+        if matches!(self.code.role(node), Role::Function { .. }) {
+            if kind.ends_with("_declaration") || kind.ends_with("_definition") || kind == "local_function_statement" {
+                let mut before = state.clone();
+                before.is_left = false;
+                self.declared_function(node, before, frame);
+            }
+        } else if matches!(
+            kind,
+            "export_statement" | "class_declaration" | "class_body" | "declaration_list" | "namespace_definition"
+        ) {
+            self.evaluate_children(node, state, frame);
+        }
+        Value::clean()
+    }
+
+    fn declared_function(&mut self, node: Node<'a>, state: State, frame: &Frame) {
+        if !frame.is_top || self.helpers.is_relevant(node) || self.fields.concern(node, &self.code) {
+            self.function(node, state, None, frame.is_helper);
+        }
     }
 
     fn evaluate_role(&mut self, node: Node<'a>, state: &mut State, frame: &mut Frame) -> Value {
@@ -122,7 +186,7 @@ impl<'a> Evaluator<'a> {
             Role::Unary => self.unary(node, state, frame),
             Role::Cast { class, value } => {
                 let carried = part(node, value).map(|value| self.evaluate(value, state, frame)).unwrap_or_default();
-                let is_safe = part(node, class).is_some_and(|class| self.is_safe_type(self.code.node_text(class)));
+                let is_safe = part(node, class).is_some_and(|class| self.is_safe_type(&self.code.code_text(class)));
                 if is_safe { Value::clean() } else { carried }
             }
             Role::If { .. } | Role::Unless { .. } => self.branch(node, state, frame),
@@ -142,10 +206,7 @@ impl<'a> Evaluator<'a> {
                 Value::clean()
             }
             Role::Function { .. } => {
-                if !frame.is_top || self.helpers.is_relevant(node) || self.fields.concern(node, &self.code) {
-                    let is_helper = frame.is_helper;
-                    self.function(node, state.clone(), None, is_helper);
-                }
+                self.declared_function(node, state.clone(), frame);
                 Value::clean()
             }
         }
@@ -307,10 +368,11 @@ impl<'a> Evaluator<'a> {
         // `a + b + c` leans to the left, as deep as it is long.
         let mut parts = vec![last];
         let mut rest = first;
+        let operator = self.code.operator(first, last);
         while rest.kind_id() == node.kind_id() {
             let Role::Binary { left, right } = self.code.role(rest) else { break };
             let (Some(left), Some(right)) = (part(rest, left), part(rest, right)) else { break };
-            if self.code.operator(left, right) != self.code.operator(first, last) {
+            if self.code.operator(left, right) != operator {
                 break;
             }
             parts.push(right);
@@ -319,6 +381,7 @@ impl<'a> Evaluator<'a> {
         parts.push(rest);
         parts.reverse();
         let operator = self.code.operator(parts[parts.len() - 2], last);
+        let operator = operator.as_ref();
         if matches!(operator, "&&" | "and" | "||" | "or") {
             return self.short_circuit(&parts, matches!(operator, "&&" | "and"), state, frame);
         }
@@ -327,7 +390,7 @@ impl<'a> Evaluator<'a> {
         for operand in &parts {
             has_text |= self.is_text(*operand);
             let carried = self.evaluate(*operand, state, frame);
-            let before = self.code.text.get(parts[0].start_byte()..operand.start_byte()).unwrap_or_default();
+            let before = self.code.without_comments(parts[0].start_byte()..operand.start_byte());
             let before = match operator {
                 "%" => self.code.node_text(parts[0]).split('%').next().unwrap_or_default(),
                 _ => before.trim_end().trim_end_matches(['+', '.']).trim_end(),

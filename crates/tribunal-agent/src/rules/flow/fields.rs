@@ -7,8 +7,8 @@ use super::state::State;
 use std::collections::BTreeMap;
 use tree_sitter::Node;
 
-/// Fields of one file.
-const MAX_FIELDS: usize = 60;
+/// Fields of one file, counted each time that a method leaves something in them.
+const MAX_FIELDS: usize = 5_000;
 
 /// The fields of the classes of a file that hold untrusted data when a method ends. They are collected while the file is evaluated for
 /// the first time, and read while it is evaluated again.
@@ -18,6 +18,8 @@ pub struct Fields {
     kept: BTreeMap<usize, BTreeMap<String, Value>>,
     count: usize,
     is_reading: bool,
+    /// A field that holds untrusted data was lost.
+    pub is_cut: bool,
 }
 
 impl Fields {
@@ -39,7 +41,7 @@ impl Fields {
     }
 
     pub fn keep<'a>(&mut self, method: Node<'a>, code: &Code<'a>, state: &State) {
-        if self.is_reading || self.count >= MAX_FIELDS {
+        if self.is_reading {
             return;
         }
         let Some((class, _)) = class_of(method, code) else { return };
@@ -51,7 +53,11 @@ impl Fields {
     /// Remembers what a field of a class holds, if that is untrusted.
     pub fn keep_value(&mut self, class: usize, name: &str, value: Value) {
         let is_source = value.origins().iter().any(|origin| matches!(origin.place, Place::Source { .. }));
-        if is_source && !self.is_reading && self.count < MAX_FIELDS {
+        if is_source && !self.is_reading {
+            if self.count >= MAX_FIELDS {
+                self.is_cut = true;
+                return;
+            }
             self.count += 1;
             self.kept.entry(class).or_default().entry(name.to_owned()).or_default().join(value);
         }

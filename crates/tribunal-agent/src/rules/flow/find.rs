@@ -1,18 +1,17 @@
 //! From a parsed file to the findings of the flow rules.
 
-use super::code::Code;
+use super::code::{Code, comments};
 use super::compile::FlowRules;
 use super::evaluator::{Evaluator, Frame, Hit};
+use super::exemptions::Exemptions;
 use super::helpers::Helpers;
 use super::marks::Marks;
 use super::origin::Place;
 use super::state::State;
-use crate::rules::checks::pattern::Pattern;
 use crate::rules::clock::Clock;
 use ast_grep_core::AstGrep;
 use ast_grep_core::tree_sitter::StrDoc;
 use std::collections::BTreeMap;
-use tree_sitter::Node;
 use tribunal_context::grammar::Grammar;
 use tribunal_core::diff::change::AddedLines;
 use tribunal_core::findings::report::TraceStep;
@@ -46,37 +45,35 @@ pub enum Anchor {
     Step { line: u32 },
 }
 
+/// What was found in a file.
+#[derive(Debug)]
+pub struct Flows {
+    pub found: Vec<Flow>,
+    /// Why not all of its data could be followed.
+    pub cut: Option<NotReviewed>,
+}
+
 /// The flows in a file that touch one of the lines `added`.
-pub fn find_flows(
-    flow: &FlowRules,
-    tree: &AstGrep<StrDoc<Grammar>>,
-    added: &AddedLines,
-    clock: Clock,
-) -> Result<Vec<Flow>, NotReviewed> {
+pub fn find_flows(flow: &FlowRules, tree: &AstGrep<StrDoc<Grammar>>, added: &AddedLines, clock: Clock) -> Flows {
     let root = tree.root();
-    let code = Code { text: tree.get_text(), syntax: &flow.syntax };
     let node = root.get_inner_node();
+    let comments = comments(node);
+    let code = Code { text: tree.get_text(), syntax: &flow.syntax, comments: &comments };
     let helpers = Helpers::new(node, &code, added);
     let marks = Marks::new(flow, &root);
-    let mut evaluator = Evaluator::new(flow, code, &helpers, &marks, clock);
+    let mut evaluator = Evaluator::new(flow, code, &helpers, &marks, added, clock);
     let mut frame = Frame { is_top: true, ..Frame::default() };
     evaluator.evaluate(node, &mut State::default(), &mut frame);
     if evaluator.fields.are_kept() {
         let mut frame = Frame { is_top: true, ..Frame::default() };
         evaluator.evaluate(node, &mut State::default(), &mut frame);
     }
-    if evaluator.is_out_of_time {
-        return Err(NotReviewed::OutOfTime);
-    }
     let lines = LineNumbers::new(code.text);
+    let exemptions = Exemptions::new(node, &code);
     let mut found: BTreeMap<(usize, (usize, usize)), Flow> = BTreeMap::new();
     for hit in &evaluator.hits {
         let Some(mut told) = tell(hit, flow, &code, &lines, added) else { continue };
-        let heads: Vec<&str> = heads(node, code.text, hit.sink).collect();
-        if heads.iter().any(|head| TRANSPORT.is_match(head)) {
-            continue;
-        }
-        if heads.iter().any(|head| ADMINISTRATORS.is_match(head)) {
+        if exemptions.contain(hit.sink.0) {
             told.severity = Some(Severity::Question);
         }
         let place = (hit.rule, hit.sink);
@@ -86,28 +83,7 @@ pub fn find_flows(
             _ => drop(found.insert(place, told)),
         }
     }
-    Ok(found.into_values().collect())
-}
-
-/// Who may administer a system may often do there what the rule warns of, such as naming a server to call.
-static ADMINISTRATORS: Pattern = Pattern::new(concat!(
-    r"Depends\(\s*(?:\w+\.)*\w*(?i:admin|superuser)\w*|@(?:\w+\.)*\w*(?:admin|superuser|staff)_?(?:required|only|member_required)\b",
-    r"|permission_classes\([^)]*IsAdmin|@PreAuthorize\([^)]*(?i:admin)|@RolesAllowed\([^)]*(?i:admin)|@Secured\([^)]*(?i:admin)",
-    r"|\[Authorize\([^\]]*(?i:admin|elevation)",
-));
-/// Its request is one that the program makes.
-static TRANSPORT: Pattern = Pattern::new(r"\bRoundTrip\(");
-/// A head is short; the text of a class may come before a body that has no name here.
-const MAX_HEAD_BYTES: usize = 2048;
-
-/// What stands before the bodies of the functions and classes around a place, with decorators and attributes.
-fn heads<'t>(root: Node<'t>, text: &'t str, (start, end): (usize, usize)) -> impl Iterator<Item = &'t str> {
-    std::iter::successors(root.descendant_for_byte_range(start, end), Node::parent).filter_map(move |node| {
-        let body = node.child_by_field_name("body")?;
-        let outer = node.parent().filter(|parent| parent.kind() == "decorated_definition").unwrap_or(node);
-        let head = outer.start_byte()..body.start_byte();
-        if head.len() > MAX_HEAD_BYTES { None } else { text.get(head) }
-    })
+    Flows { found: found.into_values().collect(), cut: evaluator.cut() }
 }
 
 /// A rule's own severity is the gravest that it has.
@@ -121,11 +97,10 @@ fn tell(hit: &Hit, flow: &FlowRules, code: &Code<'_>, lines: &LineNumbers, added
     let (first, last) = (lines.line(hit.sink.0), lines.line(hit.sink.1.saturating_sub(1)));
     let source = code.text.get(start..end).unwrap_or_default();
     let steps = hit.origin.trail.steps();
-    let touched_step = steps.iter().rev().map(|(line, _)| *line).find(|line| added.contains(*line));
     let touched_source = (source_first..=source_last).find(|line| added.contains(*line));
     let anchor = match added.touches(first, last) {
         true => Anchor::Sink { first, last },
-        false => Anchor::Step { line: touched_step.or(touched_source)? },
+        false => Anchor::Step { line: hit.origin.trail.last_touched().or(touched_source)? },
     };
     let mut trace = vec![TraceStep { line: source_first, note: format!("untrusted: `{}`", fold(source)) }];
     for (line, note) in steps {

@@ -1,16 +1,14 @@
 //! Functions: which parameters are sources, and what binding a name does.
 
-use super::code::line;
 use super::evaluator::{Evaluator, Frame};
 use super::origin::{Origin, Place, RuleBits, Trail, Value};
 use super::state::State;
 use super::syntax::{Role, part};
+use std::borrow::Cow;
 use tree_sitter::Node;
 
 /// How far back the pieces of a text are looked for.
 const SURROUNDING_BYTES: usize = 600;
-/// What stands before the body of a function is read so far.
-const MAX_HEAD_BYTES: usize = 4096;
 
 impl<'a> Evaluator<'a> {
     /// Evaluates a function from a state, and gives what it returns. `bound` is what its first parameter holds, where that is known.
@@ -24,7 +22,7 @@ impl<'a> Evaluator<'a> {
             let value = match (&bound, is_helper) {
                 (Some(bound), _) if position == 0 => bound.clone(),
                 (_, true) => self.symbol(*parameter, position),
-                _ => self.parameter_source(*parameter, head),
+                _ => self.parameter_source(*parameter, &head),
             };
             self.bind_parameter(*parameter, value, &mut state);
         }
@@ -47,12 +45,13 @@ impl<'a> Evaluator<'a> {
         frame.returns
     }
 
-    /// The text before the body, with the decorators.
-    fn head(&self, node: Node<'a>, body: Node<'a>) -> &'a str {
+    /// The code before the body, with the decorators.
+    fn head(&self, node: Node<'a>, body: Node<'a>) -> Cow<'a, str> {
+        if self.flow.parameters.is_empty() {
+            return Cow::default();
+        }
         let outer = node.parent().filter(|parent| parent.kind() == "decorated_definition").unwrap_or(node);
-        let text = self.code.text.get(outer.start_byte()..body.start_byte()).unwrap_or_default();
-        let end = (0..=text.len().min(MAX_HEAD_BYTES)).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
-        &text[..end]
+        self.code.without_comments(outer.start_byte()..body.start_byte())
     }
 
     /// A parameter of a helper stands for whatever it will be given.
@@ -70,10 +69,12 @@ impl<'a> Evaluator<'a> {
     }
 
     fn is_safe_parameter(&self, parameter: Node<'a>) -> bool {
-        parameter
-            .child_by_field_name("type")
-            .is_some_and(|class| self.is_safe_type(self.code.node_text(class).trim_start_matches(':')))
-            || self.is_safe_type(self.code.node_text(parameter).rsplit(':').next().unwrap_or_default())
+        let class = parameter.child_by_field_name("type").or_else(|| {
+            // Kotlin has no name for the field. What stands behind a colon in the text may be a default value.
+            let mut cursor = parameter.walk();
+            parameter.named_children(&mut cursor).find(|child| matches!(child.kind(), "user_type" | "nullable_type"))
+        });
+        class.is_some_and(|class| self.is_safe_type(self.code.code_text(class).trim_start_matches(':')))
     }
 
     fn parameter_source(&self, parameter: Node<'a>, head: &str) -> Value {
@@ -84,14 +85,14 @@ impl<'a> Evaluator<'a> {
         // Kotlin keeps the annotations of a parameter beside it.
         let modifiers = parameter.prev_named_sibling().filter(|before| before.kind() == "parameter_modifiers");
         let start = modifiers.unwrap_or(parameter).start_byte();
-        let text = self.code.text.get(start..parameter.end_byte()).unwrap_or_default();
-        if flow.safe_parameters.as_ref().is_some_and(|safe| safe.is_match(text)) {
+        let text = self.code.without_comments(start..parameter.end_byte());
+        if flow.safe_parameters.as_ref().is_some_and(|safe| safe.is_match(&text)) {
             return Value::clean();
         }
         let mut value = Value::clean();
         for source in &flow.parameters {
             let is_source =
-                source.parameter.is_match(text) && source.function.as_ref().is_none_or(|function| function.is_match(head));
+                source.parameter.is_match(&text) && source.function.as_ref().is_none_or(|function| function.is_match(head));
             if is_source {
                 value.join(self.source(parameter, source.entry, None, &State::default()));
             }
@@ -121,10 +122,12 @@ impl<'a> Evaluator<'a> {
             Role::Name | Role::Member { .. } => {
                 if let Some(key) = self.code.key(target) {
                     state.set(key, value);
+                } else if let Some(key) = self.code.nearest_key(target) {
+                    state.add(key, value);
                 }
             }
             Role::Index { object, .. } => {
-                if let Some(key) = part(target, object).and_then(|object| self.code.key(object)) {
+                if let Some(key) = part(target, object).and_then(|object| self.code.nearest_key(object)) {
                     state.add(key, value);
                 }
             }
@@ -159,7 +162,7 @@ impl<'a> Evaluator<'a> {
         }
         let mut joined = self.evaluate(target, state, frame);
         let built = self.surroundings(target.parent().unwrap_or(target));
-        let appended = carried.with_step(line(target), || format!("added to `{}`", self.code.short_text(target)));
+        let appended = carried.with_step(self.step_at(target), || format!("added to `{}`", self.code.short_text(target)));
         joined.join(appended.built_at(built).behind_text());
         self.bind(target, joined.clone(), state);
         joined
@@ -193,7 +196,7 @@ impl<'a> Evaluator<'a> {
         let carried = self.evaluate(right, state, frame);
         let class = [Some(node), node.parent()].into_iter().flatten().find_map(|node| node.child_by_field_name("type"));
         let class = class.or_else(|| target.named_child(1).filter(|_| target.kind() == "variable_declaration"));
-        let is_safe = class.is_some_and(|class| self.is_safe_type(self.code.node_text(class).trim_start_matches(':')));
+        let is_safe = class.is_some_and(|class| self.is_safe_type(self.code.code_text(class).trim_start_matches(':')));
         let carried = if is_safe { Value::clean() } else { carried };
         self.store(target, right, carried.clone(), state, frame);
         carried
@@ -201,7 +204,7 @@ impl<'a> Evaluator<'a> {
 
     /// Gives a value to a target; a list of targets takes a list of values one by one.
     fn store(&mut self, target: Node<'a>, right: Node<'a>, value: Value, state: &mut State, frame: &mut Frame) {
-        let at = line(target);
+        let at = self.step_at(target);
         if self.code.role(target) == Role::List && self.code.role(right) == Role::List {
             let (targets, rights) = (target.named_child_count(), right.named_child_count());
             if targets == rights {
@@ -242,7 +245,7 @@ impl<'a> Evaluator<'a> {
             }
             let bound = child.child_by_field_name("value").or_else(|| child.child_by_field_name("left")).unwrap_or(child);
             let note = self.code.short_text(bound);
-            self.bind(bound, held.with_step(line(child), || format!("assigned to `{note}`")), state);
+            self.bind(bound, held.with_step(self.step_at(child), || format!("assigned to `{note}`")), state);
         }
     }
 }

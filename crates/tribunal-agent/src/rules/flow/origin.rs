@@ -4,8 +4,12 @@ use std::rc::Rc;
 
 /// A set of the flow rules of one language, one bit each.
 pub type RuleBits = u128;
-/// What one value remembers of where it came from.
+/// What one value remembers of where it came from, as long as nothing of its own is lost thereby.
 const MAX_ORIGINS: usize = 6;
+/// Beyond this even an origin like no other is lost, and the value says so.
+const MAX_DISTINCT_ORIGINS: usize = 120;
+/// Of a longer way the middle is left out: a person reads its two ends.
+const MAX_STEPS: usize = 24;
 
 /// The place at which untrusted data comes in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,19 +33,50 @@ pub struct Origin {
     pub trail: Trail,
 }
 
+impl Origin {
+    /// Whatever rule reports `other` reports this one too, with the same weight: both come from a source of the same kind.
+    fn stands_for(&self, other: &Origin) -> bool {
+        let is_same_kind = match (self.place, other.place) {
+            (Place::Source { entry: here, .. }, Place::Source { entry: there, .. }) => here == there,
+            _ => false,
+        };
+        is_same_kind
+            && other.rules & !self.rules == 0
+            && (self.leads || !other.leads)
+            && (other.built.is_none() || self.built == other.built)
+    }
+}
+
 /// What a value carries: nothing where it is clean.
 #[derive(Debug, Clone, Default)]
-pub struct Value(Vec<Origin>);
+pub struct Value {
+    origins: Vec<Origin>,
+    /// An origin like none of these was lost.
+    is_cut: bool,
+}
 
-/// The steps so far, the last one first.
+/// The steps of a way. Not a list of nodes that hold one another: dropping such a list takes as much stack as it is long.
 #[derive(Debug, Clone, Default)]
-pub struct Trail(Option<Rc<Step>>);
+pub struct Trail(Option<Rc<Steps>>);
+
+#[derive(Debug, Clone, Default)]
+struct Steps {
+    kept: Vec<Rc<Step>>,
+    /// The last line among the steps left out that the change touched: a finding may have to stand there.
+    touched: Option<u32>,
+}
 
 #[derive(Debug)]
 struct Step {
-    line: u32,
+    at: StepLine,
     note: String,
-    before: Trail,
+}
+
+/// The line of a step, and whether the change touched it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StepLine {
+    pub number: u32,
+    pub is_touched: bool,
 }
 
 impl Value {
@@ -50,26 +85,38 @@ impl Value {
     }
 
     pub fn of(origin: Origin) -> Self {
-        if origin.rules == 0 { Self::clean() } else { Self(vec![origin]) }
+        let origins = if origin.rules == 0 { Vec::new() } else { vec![origin] };
+        Self { origins, is_cut: false }
     }
 
     pub fn is_clean(&self) -> bool {
-        self.0.is_empty()
+        self.origins.is_empty()
+    }
+
+    pub fn is_cut(&self) -> bool {
+        self.is_cut
     }
 
     pub fn origins(&self) -> &[Origin] {
-        &self.0
+        &self.origins
     }
 
     /// What either value carries. The way that was seen first stays the one that is told.
     pub fn join(&mut self, other: Value) {
-        for origin in other.0 {
-            if let Some(known) = self.0.iter_mut().find(|known| known.place == origin.place) {
+        self.is_cut |= other.is_cut;
+        for origin in other.origins {
+            if let Some(known) = self.origins.iter_mut().find(|known| known.place == origin.place) {
                 known.rules |= origin.rules;
                 known.built = known.built.or(origin.built);
                 known.leads |= origin.leads;
-            } else if self.0.len() < MAX_ORIGINS {
-                self.0.push(origin);
+            } else if self.origins.len() < MAX_ORIGINS {
+                self.origins.push(origin);
+            } else if !self.origins.iter().any(|known| known.stands_for(&origin)) {
+                if self.origins.len() < MAX_DISTINCT_ORIGINS {
+                    self.origins.push(origin);
+                } else {
+                    self.is_cut = true;
+                }
             }
         }
     }
@@ -77,7 +124,7 @@ impl Value {
     /// Without the rules for which something has made it safe.
     pub fn without(mut self, safe: RuleBits) -> Self {
         if safe != 0 {
-            self.0.retain_mut(|origin| {
+            self.origins.retain_mut(|origin| {
                 origin.rules &= !safe;
                 origin.rules != 0
             });
@@ -85,15 +132,15 @@ impl Value {
         self
     }
 
-    pub fn with_step(mut self, line: u32, note: impl Fn() -> String) -> Self {
-        for origin in &mut self.0 {
-            origin.trail = origin.trail.then(line, note());
+    pub fn with_step(mut self, at: StepLine, note: impl Fn() -> String) -> Self {
+        for origin in &mut self.origins {
+            origin.trail = origin.trail.then(at, note());
         }
         self
     }
 
     pub fn built_at(mut self, range: (usize, usize)) -> Self {
-        for origin in &mut self.0 {
+        for origin in &mut self.origins {
             origin.built = Some(range);
         }
         self
@@ -101,7 +148,7 @@ impl Value {
 
     /// Something else stands before it.
     pub fn behind_text(mut self) -> Self {
-        for origin in &mut self.0 {
+        for origin in &mut self.origins {
             origin.leads = false;
         }
         self
@@ -110,34 +157,53 @@ impl Value {
     /// The same places and rules, whatever the way.
     pub fn says_same(&self, other: &Value) -> bool {
         let facts = |value: &Value| -> Vec<(Place, RuleBits)> {
-            let mut facts: Vec<_> = value.0.iter().map(|origin| (origin.place, origin.rules)).collect();
+            let mut facts: Vec<_> = value.origins.iter().map(|origin| (origin.place, origin.rules)).collect();
             facts.sort_unstable();
             facts
         };
-        self.0.len() == other.0.len() && facts(self) == facts(other)
+        self.origins.len() == other.origins.len() && facts(self) == facts(other)
     }
 }
 
 impl Trail {
-    pub fn then(&self, line: u32, note: String) -> Self {
-        Self(Some(Rc::new(Step { line, note, before: self.clone() })))
+    pub fn then(&self, at: StepLine, note: String) -> Self {
+        self.with(Rc::new(Step { at, note }))
     }
 
-    /// In the order in which they happen.
-    pub fn steps(&self) -> Vec<(u32, String)> {
-        let mut steps = Vec::new();
-        let mut at = self;
-        while let Some(step) = &at.0 {
-            steps.push((step.line, step.note.clone()));
-            at = &step.before;
+    fn with(&self, step: Rc<Step>) -> Self {
+        let mut steps = self.0.as_deref().cloned().unwrap_or_default();
+        steps.kept.push(step);
+        if steps.kept.len() > MAX_STEPS {
+            let left_out = steps.kept.remove(MAX_STEPS / 2);
+            if left_out.at.is_touched {
+                steps.touched = Some(left_out.at.number);
+            }
         }
-        steps.reverse();
-        steps
+        Self(Some(Rc::new(steps)))
+    }
+
+    /// In the order in which they happen; of a long way only its two ends.
+    pub fn steps(&self) -> Vec<(u32, String)> {
+        let kept = self.0.as_deref().map(|steps| steps.kept.as_slice()).unwrap_or_default();
+        kept.iter().map(|step| (step.at.number, step.note.clone())).collect()
+    }
+
+    /// The last line of a step that the change touched, also of one that is left out.
+    pub fn last_touched(&self) -> Option<u32> {
+        let steps = self.0.as_deref()?;
+        let touched = |steps: &[Rc<Step>]| steps.iter().rev().find(|step| step.at.is_touched).map(|step| step.at.number);
+        let (first, last) = steps.kept.split_at(steps.kept.len().min(MAX_STEPS / 2));
+        touched(last).or(steps.touched).or_else(|| touched(first))
     }
 
     /// These steps, and then those.
     pub fn followed_by(&self, later: &Trail) -> Self {
-        later.steps().into_iter().fold(self.clone(), |trail, (line, note)| trail.then(line, note))
+        let Some(steps) = later.0.as_deref() else { return self.clone() };
+        let mut whole = steps.kept.iter().fold(self.clone(), |trail, step| trail.with(Rc::clone(step)));
+        if let (Some(whole), Some(line)) = (whole.0.as_mut().map(Rc::make_mut), steps.touched) {
+            whole.touched = Some(line);
+        }
+        whole
     }
 }
 
@@ -167,5 +233,29 @@ mod tests {
         joined.join(value(0, 0b10));
         joined.join(value(4, 0b10));
         assert_eq!(joined.origins().iter().map(|origin| origin.rules).collect::<Vec<_>>(), [0b11, 0b10]);
+    }
+
+    #[test]
+    fn an_origin_is_lost_only_where_another_stands_for_it() {
+        let mut joined = Value::clean();
+        (0..100).for_each(|start| joined.join(value(start, 0b01)));
+        assert_eq!(joined.origins().len(), MAX_ORIGINS);
+        joined.join(value(200, 0b10));
+        joined.join(value(201, 0b01).built_at((0, 9)));
+        assert_eq!((joined.origins().len(), joined.is_cut()), (MAX_ORIGINS + 2, false));
+        (300..500).for_each(|start| joined.join(value(start, 0b01).built_at((0, start))));
+        assert!(joined.is_cut());
+    }
+
+    #[test]
+    fn of_a_long_way_the_ends_and_the_touched_line_stay() {
+        let step = |trail: Trail, number: u32| trail.then(StepLine { number, is_touched: number == 30 }, String::new());
+        let trail = (1..=90).fold(Trail::default(), step);
+        let lines: Vec<u32> = trail.steps().iter().map(|(line, _)| *line).collect();
+        assert_eq!((lines.len(), lines[0], lines[MAX_STEPS - 1]), (MAX_STEPS, 1, 90));
+        assert_eq!(trail.last_touched(), Some(30));
+        let whole = step(Trail::default(), 95).followed_by(&trail);
+        assert_eq!(whole.last_touched(), Some(30));
+        assert_eq!(whole.steps().first().map(|(line, _)| *line), Some(95));
     }
 }

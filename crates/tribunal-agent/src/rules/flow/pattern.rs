@@ -5,6 +5,7 @@
 //! `{a,b}` for either. Arguments that a pattern does not list are not looked at.
 
 use globset::{Glob, GlobMatcher};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// What one pattern looks for.
@@ -60,7 +61,7 @@ enum What {
 /// An argument of a call in the code.
 pub struct Argument<'a> {
     pub label: Option<&'a str>,
-    pub text: &'a str,
+    pub text: Cow<'a, str>,
 }
 
 /// Where `$ARG` stands in a call that a pattern matches.
@@ -143,7 +144,7 @@ impl Pattern {
             let mut found = places.into_iter().filter(|at| match arguments.get(*at) {
                 None => false,
                 Some(argument) if is_position && argument.label.is_some() => false,
-                Some(argument) => wanted.what.matches(argument.text),
+                Some(argument) => wanted.what.matches(&argument.text),
             });
             let first = match (found.next(), &wanted.what) {
                 (Some(first), _) => first,
@@ -280,8 +281,8 @@ mod tests {
 
     fn arguments<'a>(texts: &[&'a str]) -> Vec<Argument<'a>> {
         let argument = |text: &&'a str| match text.split_once('=') {
-            Some((label, text)) => Argument { label: Some(label), text },
-            None => Argument { label: None, text },
+            Some((label, text)) => Argument { label: Some(label), text: text.into() },
+            None => Argument { label: None, text: (*text).into() },
         };
         texts.iter().map(argument).collect()
     }

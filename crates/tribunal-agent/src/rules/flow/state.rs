@@ -3,8 +3,8 @@
 use super::origin::{RuleBits, Value};
 use std::collections::BTreeMap;
 
-/// More variables than this are not followed.
-const MAX_VARIABLES: usize = 400;
+/// More variables than this are not followed, and the state says so.
+const MAX_VARIABLES: usize = 5_000;
 
 /// The variables that matter, by their text: `name`, `self.name`, `options.url`.
 #[derive(Debug, Clone, Default)]
@@ -14,6 +14,8 @@ pub struct State {
     checked: BTreeMap<String, RuleBits>,
     /// A `return` or the like stands before this point: what follows does not run.
     pub is_left: bool,
+    /// A variable that holds untrusted data was lost.
+    pub is_cut: bool,
 }
 
 impl State {
@@ -53,12 +55,14 @@ impl State {
             self.values.remove(&name);
         }
         self.checked.retain(|name, _| !holders(name).any(|holder| holder == key));
-        if value.is_clean() && !self.values.keys().any(|name| holders(&key).any(|holder| holder == name)) {
+        if value.is_clean() && !holders(&key).any(|holder| self.values.contains_key(holder)) {
             // Clean is what nothing is known of, unless the object around it is not.
             return;
         }
-        if self.values.len() < MAX_VARIABLES {
+        if self.has_room(&key) {
             self.values.insert(key, value);
+        } else {
+            self.is_cut |= !value.is_clean();
         }
     }
 
@@ -74,9 +78,15 @@ impl State {
             return;
         }
         self.checked.remove(&key);
-        if self.values.len() < MAX_VARIABLES {
+        if self.has_room(&key) {
             self.values.entry(key).or_default().join(value);
+        } else {
+            self.is_cut = true;
         }
+    }
+
+    fn has_room(&self, key: &str) -> bool {
+        self.values.len() < MAX_VARIABLES || self.values.contains_key(key)
     }
 
     pub fn check(&mut self, key: &str, rules: RuleBits) {
@@ -85,11 +95,12 @@ impl State {
 
     /// What holds after two ways that meet.
     pub fn join(&mut self, other: State) {
+        self.is_cut |= other.is_cut;
         if other.is_left {
             return;
         }
         if self.is_left {
-            *self = other;
+            *self = State { is_cut: self.is_cut, ..other };
             return;
         }
         // A check counts only on the way on which it was made; elsewhere the value is what it was.

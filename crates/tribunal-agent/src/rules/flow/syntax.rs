@@ -185,14 +185,20 @@ impl Syntax {
     }
 }
 
-/// The child of a node that a part names.
+/// The child of a node that a part names. Comments do not count.
 pub fn part<'t>(node: Node<'t>, part: Part) -> Option<Node<'t>> {
     match part.as_bytes().first()? {
         b'@' => {
             let place: isize = part[1..].parse().ok()?;
-            let count = node.named_child_count() as isize;
-            let index = if place < 0 { count + place } else { place };
-            node.named_child(u32::try_from(index).ok()?)
+            let mut cursor = node.walk();
+            let mut children = node.named_children(&mut cursor).filter(|child| !is_comment(*child));
+            match usize::try_from(place) {
+                Ok(place) => children.nth(place),
+                Err(_) => {
+                    let children: Vec<Node<'t>> = children.collect();
+                    children.len().checked_add_signed(place).and_then(|place| children.get(place).copied())
+                }
+            }
         }
         b':' => {
             let mut cursor = node.walk();
@@ -200,6 +206,11 @@ pub fn part<'t>(node: Node<'t>, part: Part) -> Option<Node<'t>> {
         }
         _ => node.child_by_field_name(part),
     }
+}
+
+/// A comment, or the end of a line that says nothing: neither is a child of what it stands in.
+pub fn is_comment(node: Node<'_>) -> bool {
+    node.is_extra() && (node.kind().contains("comment") || node.kind() == "line_continuation")
 }
 
 #[cfg(test)]

@@ -94,8 +94,19 @@ impl<'a> Surroundings<'a> {
         found
     }
 
-    /// The lines of the block that a line belongs to, the line that opens the block first.
+    /// The lines that conditions look at for a line, the nearest that it is nested under first.
+    pub fn neighbours(&self, index: usize) -> Vec<usize> {
+        let mut found = self.parents(index);
+        found.extend(self.block_lines(index));
+        found
+    }
+
     fn block(&self, index: usize) -> Vec<&'a str> {
+        self.block_lines(index).into_iter().map(|line| self.lines[line]).collect()
+    }
+
+    /// The lines of the block that a line belongs to, the line that opens the block first.
+    fn block_lines(&self, index: usize) -> Vec<usize> {
         let opens = match self.lines.get(index) {
             Some(line) if is_item(line) => Some(index),
             Some(_) => self.parents(index).first().copied(),
@@ -103,16 +114,16 @@ impl<'a> Surroundings<'a> {
         };
         let Some(first) = opens else { return self.document(index) };
         let depth = indent(self.lines[first]);
-        let rest =
-            self.lines[first + 1..].iter().take_while(|line| !is_separator(line) && (!is_code(line) || indent(line) > depth));
-        std::iter::once(&self.lines[first]).chain(rest.filter(|line| is_code(line))).copied().collect()
+        let is_inner = |line: &str| !is_separator(line) && (!is_code(line) || indent(line) > depth);
+        let rest = (first + 1..self.lines.len()).take_while(|at| is_inner(self.lines[*at]));
+        std::iter::once(first).chain(rest.filter(|at| is_code(self.lines[*at]))).collect()
     }
 
     /// The YAML document that a line stands in, or the whole file.
-    fn document(&self, index: usize) -> Vec<&'a str> {
+    fn document(&self, index: usize) -> Vec<usize> {
         let start = self.lines[..index].iter().rposition(|line| is_separator(line)).map_or(0, |at| at + 1);
-        let rest = self.lines[start..].iter().take_while(|line| !is_separator(line));
-        rest.filter(|line| is_code(line)).copied().collect()
+        let rest = (start..self.lines.len()).take_while(|at| !is_separator(self.lines[*at]));
+        rest.filter(|at| is_code(self.lines[*at])).collect()
     }
 }
 

@@ -83,6 +83,9 @@ fn shapes(n: usize) -> Vec<(&'static str, Change)> {
     });
     let manifests = manifests.collect::<Vec<_>>();
     let workflow = |word: &str| (0..n).map(|_| format!("      contents: {word}")).collect::<Vec<_>>();
+    let alternatives = |first: &str, each: &str, last: &str| -> Vec<String> {
+        format!("{first}\n{}{last}", format!("{each}\n").repeat(n)).lines().map(str::to_owned).collect()
+    };
     let nested = (0..n).map(|n| format!("\"k{n}\": {{")).collect::<Vec<_>>();
     let presence = (0..n).map(|n| format!("    self.assertTrue(load_{n}())")).collect::<Vec<_>>();
     let equality = (0..n).map(|n| format!("    self.assertEqual(load_{n}(), {n})")).collect::<Vec<_>>();
@@ -100,7 +103,41 @@ fn shapes(n: usize) -> Vec<(&'static str, Change)> {
         }),
         ("weakened tests", one("tests/test_a.py", equality, presence)),
         ("a workflow", one(".github/workflows/a.yml", workflow("read"), workflow("write"))),
+        ("a section with a long name", {
+            let inside = (0..n).map(|n| format!("    \"d{n}\": \"o/r{n}\","));
+            let name = format!("\"{}\": {{", "name".repeat(25 * n));
+            one("package.json", vec![], std::iter::once(name).chain(inside).collect())
+        }),
+        ("sources and a lock", {
+            let sources = (0..n).map(|n| format!("    \"d{n}\": \"git+https://github.com/o{n}/r{n}\","));
+            let sources = std::iter::once("  \"dependencies\": {".to_owned()).chain(sources).collect();
+            let locked = (0..n).map(|n| format!("d@git+https://github.com/o/r.git#{:040}", n)).collect();
+            change(&[("package.json".to_owned(), vec![(vec![], sources)]), ("yarn.lock".to_owned(), vec![(vec![], locked)])])
+        }),
+        ("beginnings of keys", {
+            // One in each part of an endless line, and all of them could go on below.
+            let part = format!("{} -----BEGIN PRIVATE {}{}", "A".repeat(2000), "KEY-----", "QUJD".repeat(250));
+            let below = (0..n).map(|_| "QUJD".repeat(200));
+            one("data/a.txt", vec![], std::iter::once(part.repeat(n / 4)).chain(below).collect())
+        }),
+        ("beginnings of keys, line by line", {
+            let line = format!("\"QUJD\" -----BEGIN PRIVATE {}", "KEY-----");
+            one("data/a.txt", vec![], vec![line; 4 * n])
+        }),
+        ("keys without their first line", {
+            let line = format!("x = \"MIIEowIBAAKC{}\"", "QUJD".repeat(20));
+            one("data/a.txt", vec![], vec![line; 2 * n])
+        }),
+        ("hidden characters in a long comment", one("src/a.py", vec![], vec![format!("# {}", "a\u{200b}b ".repeat(50 * n))])),
         ("nested sections", one("package.json", vec![], nested)),
+        (
+            "alternatives",
+            one("src/a.py", vec![], alternatives("def f(a):\n    if a:\n        b()", "    elif c():\n        b()", "")),
+        ),
+        (
+            "alternatives in each other",
+            one("src/a.js", vec![], alternatives("function f(a) {", "if (c()) { b() } else", "{}\n}")),
+        ),
         ("one long line", one("src/a.txt", vec![], vec![format!("password = \"{}\" ", "q7Zr!2kLx9Pv4TnW8s").repeat(n)])),
     ]
 }
@@ -136,7 +173,7 @@ fn time_of(change: &Change, role: &Role) -> Duration {
 fn the_rules_take_time_in_proportion_to_the_change() {
     const N: usize = 120;
     let role = role();
-    let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let alone = rayon::ThreadPoolBuilder::new().num_threads(1).stack_size(threads::STACK_BYTES).build().unwrap();
     alone.install(|| {
         for ((name, small), (_, large)) in shapes(N).into_iter().zip(shapes(4 * N)) {
             // The first run compiles what both need.
@@ -170,6 +207,18 @@ fn a_file_whose_time_is_over_is_not_reviewed() {
     assert_eq!(cut(&change, TimeLimits { file: none, ..TimeLimits::default() }), [NotReviewed::OutOfTime]);
     assert_eq!(cut(&change, TimeLimits { total: none, ..TimeLimits::default() }), [NotReviewed::OutOfTime]);
     assert_eq!(cut(&change, TimeLimits::default()), []);
+}
+
+/// Checks of the whole diff run after all files were scanned, and have the same end.
+#[test]
+fn a_check_of_the_whole_diff_has_the_clock_of_the_scan() {
+    let change = added("src/a.py", "x = 1\n");
+    let visible = VisibleChange::new(&change, |_| Some(Look::Whole));
+    let over = Clock::start(TimeLimits { total: Duration::ZERO, ..TimeLimits::default() });
+    let rule = rules().rules.iter().find(|rule| rule.file.id == "secret-private-key").unwrap();
+    let check = rule.check.unwrap();
+    assert_eq!(check.run(rule, &visible, over).1.into_iter().collect::<Vec<_>>(), [change.files[0].path.clone()]);
+    assert!(check.run(rule, &visible, Clock::start(TimeLimits::default())).1.is_empty());
 }
 
 #[test]
@@ -209,9 +258,9 @@ fn deep_nesting_ends_soon() {
     }
 }
 
-/// What a comment of the change silences is kept apart, and what one of before silences is silent.
+/// What a comment silences in code that the change wrote is kept apart.
 #[test]
-fn a_suppression_of_the_change_itself_is_told_from_an_older_one() {
+fn what_a_suppression_silences_is_kept_apart() {
     let code = "import requests\nrequests.get(u, verify=False, timeout=9)  # nosec\n";
     let fresh = scan(rules(), &added("src/a.py", code), |_| true).unwrap();
     assert_eq!((fresh.claims.len(), fresh.silenced.len()), (0, 1), "{:?}", fresh.claims);

@@ -20,10 +20,12 @@ pub enum Stage {
     Filter,
     /// Everything holds; what fails now is the program.
     Program,
+    /// The program has ended, and processes that it started have not.
+    Survivors,
 }
 
 impl Stage {
-    const ALL: [Stage; 10] = [
+    const ALL: [Stage; 11] = [
         Stage::Start,
         Stage::Descriptors,
         Stage::Namespaces,
@@ -34,6 +36,7 @@ impl Stage {
         Stage::Landlock,
         Stage::Filter,
         Stage::Program,
+        Stage::Survivors,
     ];
 
     pub fn words(self) -> &'static str {
@@ -48,6 +51,7 @@ impl Stage {
             Stage::Landlock => "applying Landlock",
             Stage::Filter => "applying the system-call filter",
             Stage::Program => "starting the program",
+            Stage::Survivors => "ending its processes",
         }
     }
 }

@@ -357,6 +357,32 @@ fn words_without_the_right_stand_apart() {
     assert_eq!(gathered.items[2].last_word, "t2.3");
 }
 
+/// On Gitea and Forgejo whoever may work on issues edits anybody's comment, so an edited one is perhaps not its author's; where only
+/// those may who may push, it is as good as theirs.
+#[test]
+fn edited_words_are_not_acted_on_where_others_may_edit() {
+    let bots = bot("coderabbitai[bot]");
+    let mut stage = Stage::new()
+        .thread(&[(&person("ann"), "Why?"), (&person("ann"), "Rename it.")])
+        .comment(&person("ann"), "Rename that, too.")
+        .comment(&bots, "P1: a bug");
+    stage.threads[0].comments[1].edited = true;
+    stage.comments.iter_mut().for_each(|comment| comment.edited = true);
+    let shown = |stage: &Stage| -> Vec<(String, bool)> {
+        let gathered = gather(&stage.said());
+        gathered.items.iter().map(|item| (item.id.0.clone(), gathered.right(&item.id).is_granted())).collect()
+    };
+    let owned = |items: &[(&str, bool)]| items.iter().map(|(id, granted)| ((*id).to_owned(), *granted)).collect::<Vec<_>>();
+    assert_eq!(shown(&stage), owned(&[("thread:t1", true), ("comment:c1", true), ("comment:c2", true)]));
+    stage.others_edit = true;
+    let expected = [("thread:t1", true), ("thread:t1/t1.2", false), ("comment:c1", false), ("comment:c2", false)];
+    assert_eq!(shown(&stage), owned(&expected));
+    let refusal = gather(&stage.said()).right(&ItemId("comment:c1".into())).refusal();
+    assert!(refusal.unwrap().starts_with("it was edited"));
+    stage.comments.iter_mut().for_each(|comment| comment.edited = false);
+    assert!(shown(&stage).contains(&("comment:c1".to_owned(), true)));
+}
+
 /// Issue 16, A1: what a check printed is what the head's author made it print.
 #[test]
 fn checks_have_the_right_of_the_heads_author() {

@@ -25,15 +25,7 @@ fn report(role: usize, own: &[(&str, &str)], results: &[LinterResult]) -> Report
     let own: TriageTable =
         own.iter().map(|(rule, text)| ((*rule).to_owned(), Triage::try_from((*text).to_owned()).unwrap())).collect();
     let files = BTreeSet::from([RepoPath::from("a.py")]);
-    let linted = Linted {
-        name: "ruff",
-        profile: profile("ruff").unwrap(),
-        own: &own,
-        files: &files,
-        results,
-        unsuppressed: &[],
-        root: "/copy",
-    };
+    let linted = Linted { name: "ruff", profile: profile("ruff").unwrap(), own: &own, files: &files, results, unsuppressed: &[] };
     linted.report(&built_in_roles().unwrap()[role], &change)
 }
 
@@ -43,7 +35,7 @@ const STAFF: usize = 1;
 #[test]
 fn results_on_added_lines_become_claims() {
     let results = [
-        result("/copy/./a.py", 2, "F821"),
+        result("./a.py", 2, "F821"),
         result("a.py", 1, "F821"),
         result("../a.py", 2, "F821"),
         result("/etc/a.py", 2, "F821"),
@@ -97,4 +89,21 @@ fn a_fix_is_offered_or_told() {
         (fix, told.as_deref()),
         (None, Some("The linter offers to replace line 2, and does not call that safe. New text:\n`import json`"))
     );
+}
+
+/// Issue 16: `#line` and `//line` have a linter speak of a file that it was not given.
+#[test]
+fn a_result_about_another_file_is_not_dropped_unseen() {
+    let given = BTreeSet::from(["a.c", "src/b.h"].map(RepoPath::from));
+    let named = |name: &str, files: &[&str]| -> Vec<String> {
+        let results: Vec<_> = files.iter().map(|file| result(file, 7, "arrayIndexOutOfBounds")).collect();
+        let misplaced = misplaced(profile(name).unwrap(), &TriageTable::new(), &results, &given);
+        misplaced.iter().map(|one| format!("{}:{}", one.path, one.line)).collect()
+    };
+    let files = ["./a.c", "src\\b.h", "elsewhere.c", "../x.c", "/usr/include/stdio.h", ""];
+    assert_eq!(named("cppcheck", &files), ["elsewhere.c:7", "../x.c:7", "/usr/include/stdio.h:7"]);
+    // Of a whole tree, a linter reads the system's headers too.
+    assert_eq!(named("clang-tidy", &files), ["elsewhere.c:7"]);
+    let own = TriageTable::from([("*".to_owned(), Triage::Off)]);
+    assert!(misplaced(profile("cppcheck").unwrap(), &own, &[result("x.c", 1, "y")], &given).is_empty());
 }

@@ -176,6 +176,39 @@ fn a_file_that_a_linter_may_leave_out_is_named() {
     assert_eq!(find("gitleaks", "logo.svg", &["x", "y"], &[1]), Some(1));
 }
 
+/// Issue 16: lines that have a linter speak of another file or line, where its results would be dropped.
+#[test]
+fn a_file_that_names_other_lines_is_not_looked_at() {
+    let is_named = |linter: &str, path: &str, line: &str| {
+        let passed = PassedOver::of(built_in::profile(linter).unwrap()).unwrap();
+        passed.find(&file(path, &["x", line], &[1]).files[0]).is_some()
+    };
+    for linter in ["govet", "gosec", "staticcheck", "golangci-lint"] {
+        let is_named = |line: &str| is_named(linter, "a.go", line);
+        assert!(is_named("//line elsewhere.go:1") && is_named("x() /*line elsewhere.go:1:2*/; y()"), "{linter}");
+        assert!(!is_named("// line by line") && !is_named("//lines") && !is_named("\tx := 1 // see line 4"), "{linter}");
+    }
+    for linter in ["cppcheck", "clang-tidy"] {
+        for line in [
+            "#line 1 \"elsewhere.c\"",
+            "  #  line 7",
+            "# 1 \"elsewhere.c\" 2",
+            "/* */ #line 1",
+            "*/ # 3",
+            "%:line 1",
+            "#/**/line 1",
+            "#li\\",
+            "# \\",
+            "\u{FEFF}#line 3",
+        ] {
+            assert!(is_named(linter, "a.c", line), "{linter}: {line}");
+        }
+        for line in ["#include <line.h>", "// see #12", "#define LINE 1", "#if 1 \\", "x = y; /* #1 */", "#", "#endif // line"] {
+            assert!(!is_named(linter, "a.c", line), "{linter}: {line}");
+        }
+    }
+}
+
 #[test]
 fn settings_of_any_linter_are_known() {
     let settings = Settings::of_any().unwrap();

@@ -215,6 +215,14 @@ fn reviewed(facts: &Facts) -> Standing {
         let because = format!("the last review is of {}, and the head is {}", review.head.short(), facts.head.short());
         return unmet(because, By::Tribunal, review_command(facts));
     }
+    if !review.place().is_same(facts.place()) {
+        let of = match &review.base_branch {
+            Some(branch) => format!("was made for a merge into {}", named(branch)),
+            None => "does not name the branch that it was made for".to_owned(),
+        };
+        let because = format!("the last review {of}, and the base is {}", named(&facts.base_branch));
+        return unmet(because, By::Tribunal, review_command(facts));
+    }
     match review.outcome {
         Outcome::Clean | Outcome::Findings => met(format!("reviewed at {} (run {})", review.head.short(), review.run)),
         Outcome::Incomplete => unmet("its review is incomplete", By::Tribunal, review_command(facts)),
@@ -352,14 +360,17 @@ fn approvals(policy: &MergePolicy, facts: &Facts) -> Standing {
     if have + people.unsure.len() >= wanted {
         let who = listed(people.unsure.iter().map(|login| visible_line(login)));
         return unknown(
-            format!("whether {who} may approve could not be found out"),
+            format!("whether {who} may approve, and did so for this base, could not be found out"),
             By::Person,
             "let the token read who may write here, or merge it by hand",
         );
     }
     let stale = match people.approved_before.is_empty() {
         true => String::new(),
-        false => format!("; {} approved an earlier head", listed(people.approved_before.iter().map(|login| visible_line(login)))),
+        false => format!(
+            "; {} approved an earlier head or another base",
+            listed(people.approved_before.iter().map(|login| visible_line(login)))
+        ),
     };
     unmet(
         format!("{} of {} by people{stale}", have, counted(wanted, "approval", "approvals")),

@@ -29,7 +29,13 @@ fn names() -> impl Strategy<Value = String> {
 }
 
 fn contents() -> impl Strategy<Value = ContentKind> {
-    prop::sample::select(vec![ContentKind::Text, ContentKind::Binary, ContentKind::Submodule, ContentKind::Symlink])
+    prop::sample::select(vec![
+        ContentKind::Text,
+        ContentKind::Binary,
+        ContentKind::Submodule,
+        ContentKind::Symlink,
+        ContentKind::Pointer,
+    ])
 }
 
 proptest! {

@@ -191,3 +191,38 @@ fn configuration_overrides_both_ways() {
     assert_eq!(skips(rules.disposition(&file("src/a.rs"))), Some(SkipReason::Configured));
     assert_eq!(rules.disposition(&file("a/vendor/x.go")), Disposition::Review);
 }
+
+/// A pointer stands for content that nobody read, whatever it is; one that the base has is a binary file that changes.
+#[test]
+fn a_pointer_is_not_its_content() {
+    let rules = FileRules::default();
+    let text = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\nsize 1\n";
+    let new = |path: &str, text: &str| {
+        let file = ChangedFile {
+            path: path.into(),
+            old_path: None,
+            status: FileStatus::Added,
+            content: FileContent::Text,
+            new_mode: None,
+            old_mode: None,
+            hunks: Vec::new(),
+            new_text: Some(text.into()),
+        };
+        summary(&file)
+    };
+    for text in [text, "/annex/objects/SHA256E-s3--4d7a.jar\n"] {
+        assert_eq!(rules.disposition(&new("lib/evil.jar", text)), Disposition::NotReviewed(NotReviewed::Pointer));
+    }
+    let before = |content, format: Option<&str>| {
+        let before = FileBefore { path: "a.jar".into(), content, says_generated: false, format: format.map(str::to_owned) };
+        Some(BaseFacts { before: Some(before), ..BaseFacts::default() })
+    };
+    let other = FileSummary { base: before(ContentKind::Pointer, Some("Git LFS pointer")), ..new("a.jar", text) };
+    assert_eq!(skips(rules.disposition(&other)), Some(SkipReason::Binary));
+    for base in [before(ContentKind::Text, None), before(ContentKind::Pointer, None), None] {
+        let other = FileSummary { base, ..new("a.jar", text) };
+        assert_eq!(rules.disposition(&other), Disposition::NotReviewed(NotReviewed::Pointer));
+    }
+    let script = FileSummary { base: other.base.clone(), ..new("a.jar", &format!("{text}rm -rf ~\n")) };
+    assert_eq!(rules.disposition(&script), Disposition::NotReviewed(NotReviewed::Pointer));
+}

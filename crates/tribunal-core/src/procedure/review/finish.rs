@@ -6,11 +6,12 @@ use super::{Plan, Publishing, Request, Reviewing, SeatAnswer, SecondOpinion, Spe
 use crate::combine::finding::Finding;
 use crate::combine::verdict::{WholeReview, outcome, status, tier, verdict};
 use crate::combine::{Combined, Said, combine, dismissal, doubt, opinion, rule_proposal};
+use crate::diff::language::Language;
 use crate::findings::admit::AdmittedReport;
 use crate::findings::key::sha256_hex;
 use crate::findings::silenced::Silenced;
 use crate::ids::{AgentName, RepoPath};
-use crate::plan::files::NotReviewed;
+use crate::plan::files::{NotReviewed, SkipReason};
 use crate::plan::panel::Seat;
 use crate::policy::agents::AgentConfig;
 use crate::procedure::Millis;
@@ -19,8 +20,8 @@ use crate::publish::outgoing::masked_texts;
 use crate::publish::summary::{Partial, summary_line};
 use crate::report::document::{Document, SeatFailure};
 use crate::report::receipt::{
-    Bill, ContextReceipt, Coverage, FileEnd, LookedBy, Read, Receipt, RulesCheck, RulesDepth, SeatReceipt, SeatState,
-    SecondOpinionReceipt, account,
+    Bill, ContextReceipt, Coverage, FileAccount, FileEnd, LookedBy, Read, Receipt, RulesCheck, RulesDepth, SeatReceipt,
+    SeatState, SecondOpinionReceipt, account,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -93,6 +94,7 @@ pub fn document(
             engine: request.engine.clone(),
             base: request.target.base(),
             head: request.target.head(),
+            base_branch: request.base_branch().cloned(),
             subject: request.target.subject().to_owned(),
             mode: plan.mode,
             since: plan.since.clone(),
@@ -324,6 +326,7 @@ fn notices(
     }
     notices.extend(unverified(plan.unverified));
     notices.extend(not_reviewed(coverage));
+    notices.extend(exempt_code(coverage));
     notices.extend(silenced(answers));
     let only_rules =
         plan.panel.standing().all(|seat| matches!(request.policy.agents.get(&seat.agent), Some(AgentConfig::Rules {})));
@@ -372,6 +375,25 @@ fn not_reviewed(coverage: &Coverage) -> Vec<String> {
             format!("{what} ({}){names}. To change that, {}.", reason.words(), reason.advice())
         })
         .collect()
+}
+
+/// Code that the base exempts is named before the findings: an edit by hand of what a tool wrote is not told from another run of the
+/// tool.
+fn exempt_code(coverage: &Coverage) -> Option<String> {
+    let is_exempt = |account: &&FileAccount| {
+        matches!(account.ended, FileEnd::Skipped(SkipReason::Generated | SkipReason::Vendored))
+            && Language::of(&account.path).is_some()
+    };
+    let names: Vec<&str> = coverage.accounts.iter().filter(is_exempt).map(|account| account.path.as_str()).collect();
+    let what = match names.len() {
+        0 => return None,
+        1 => "1 file of code was".to_owned(),
+        count => format!("{count} files of code were"),
+    };
+    Some(format!(
+        "{what} not read, because the base knows them as generated or vendored: {}. To have them read, list them under [files] review.",
+        listed(&names)
+    ))
 }
 
 /// What a change's own comments and settings keep the rules and linters from saying is said by name.

@@ -27,6 +27,9 @@ pub struct PullRun {
     pub updated_at: String,
     /// Where the repository's own configuration, roles and rules were read.
     pub base_tip: Sha,
+    /// The branch that it is to be merged into. Nothing in runs of older releases.
+    #[serde(default)]
+    pub base_branch: Option<String>,
     /// The language of its prose, by its English name; nothing for English.
     #[serde(default)]
     pub language: Option<String>,

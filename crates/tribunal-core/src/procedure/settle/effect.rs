@@ -155,7 +155,7 @@ impl Merging {
     pub fn lapsed(lapse: Lapse) -> Result<Merging, Hindrance> {
         match lapse {
             Lapse::HeadMoved { found, .. } => Err(Hindrance::HeadMoved { to: Some(found) }),
-            Lapse::Different | Lapse::Unmet(_) => Ok(Merging::Waits { reason: lapse.to_string() }),
+            Lapse::BaseChanged { .. } | Lapse::Different | Lapse::Unmet(_) => Ok(Merging::Waits { reason: lapse.to_string() }),
         }
     }
 }

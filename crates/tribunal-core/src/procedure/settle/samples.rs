@@ -77,6 +77,7 @@ pub fn pull_seen(number: u64, head: &str) -> PullSeen {
         state: PullState::Open,
         draft: false,
         head: head.into(),
+        base_branch: "main".into(),
         labels: vec![],
         verdicts: vec![],
         unmarked: vec![],
@@ -90,7 +91,8 @@ pub fn seen(pull: PullSeen) -> TaskSeen {
 }
 
 pub fn given(assessment: Assessment, verdict: Verdict, head: &str) -> Given {
-    Given { assessment, verdict: Some(verdict), head: Sha::from(head), url: "https://h/review".into() }
+    let (head, base_branch) = (Sha::from(head), Some("main".to_owned()));
+    Given { assessment, verdict: Some(verdict), head, base_branch, url: "https://h/review".into() }
 }
 
 pub const FIRST: Cycle = Cycle(Assessment::First);

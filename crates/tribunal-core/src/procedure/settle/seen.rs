@@ -5,6 +5,7 @@ use crate::feedback::item::Voice;
 use crate::feedback::reviewer::voice;
 use crate::feedback::right::Permissions;
 use crate::ids::Sha;
+use crate::merge::reviewed_place::ReviewedPlace;
 use crate::policy::identity::Bots;
 use crate::procedure::order::Hindrance;
 use crate::publish::marker::{MarkerKey, read};
@@ -47,6 +48,9 @@ pub struct PullSeen {
     pub state: PullState,
     pub draft: bool,
     pub head: Sha,
+    /// The branch that it is to be merged into.
+    #[serde(default)]
+    pub base_branch: String,
     pub labels: Vec<String>,
     /// Of ours, oldest first.
     pub verdicts: Vec<Given>,
@@ -65,6 +69,9 @@ pub struct Given {
     /// Nothing when it cannot be read any more.
     pub verdict: Option<Verdict>,
     pub head: Sha,
+    /// The branch that the head was to be merged into, where our seal says so.
+    #[serde(default)]
+    pub base_branch: Option<String>,
     pub url: String,
 }
 
@@ -98,7 +105,8 @@ impl Given {
     pub fn of(standing: Standing) -> Option<Self> {
         match standing.sitting {
             Sitting::Settle { assessment } => {
-                Some(Given { assessment, verdict: standing.verdict, head: standing.head, url: standing.url })
+                let Standing { verdict, head, base_branch, url, .. } = standing;
+                Some(Given { assessment, verdict, head, base_branch, url })
             }
             Sitting::Sweep { .. } => None,
         }
@@ -143,12 +151,17 @@ impl PullSeen {
             state: pull.state,
             draft: pull.draft,
             head: pull.head.sha.clone(),
+            base_branch: pull.base.branch.clone(),
             labels: pull.labels.clone(),
             verdicts,
             unmarked,
             people,
             reviewers,
         }
+    }
+
+    pub fn place(&self) -> ReviewedPlace<'_> {
+        ReviewedPlace::new(&self.head, Some(&self.base_branch))
     }
 
     pub fn is_open(&self) -> bool {

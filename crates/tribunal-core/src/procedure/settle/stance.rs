@@ -5,6 +5,7 @@ use super::plan_file::{Cycle, Status, Task};
 use super::seen::{PullSeen, TaskSeen, Word};
 use crate::combine::verdict::Verdict;
 use crate::ids::Sha;
+use crate::merge::reviewed_place::ReviewedPlace;
 use crate::publish::verdict::Assessment;
 use crate::publish::visible::visible_line;
 use serde::{Deserialize, Serialize};
@@ -71,9 +72,9 @@ impl Escalation {
             Escalation::Verdict { assessment: Assessment::Second, verdict } => {
                 format!("{} at the second and last assessment", verdict.word())
             }
-            Escalation::ChangedAfterLast => "it was changed after its last assessment, and there is no third".into(),
+            Escalation::ChangedAfterLast => "it or its base was changed after its last assessment, and there is no third".into(),
             Escalation::VerdictUnreadable => {
-                "its last verdict cannot be proved: its seal does not open, or it stands in the plan alone".into()
+                "its last verdict cannot be proved: its seal does not open, it does not name the base, or it stands in the plan alone".into()
             }
             Escalation::NothingRefined { said } => format!("the refinement changed nothing: {}", visible_line(said)),
         }
@@ -113,8 +114,12 @@ pub fn stance(task: &Task, seen: &TaskSeen) -> Stance {
         return Stance::WithPerson { by, word };
     }
     let (last, head) = (given.last(), pull.head.clone());
-    let at_head = last.filter(|last| last.head.as_ref() == Some(&head));
-    if at_head.is_some_and(|last| last.verdict == Some(Verdict::Lgtm) && last.proved) {
+    // Aimed at another branch it is another change. What does not say at which leads on, and makes nothing ready.
+    let at_head = last.filter(|last| last.place().is_some_and(|at| *at.head == head && !at.is_of_other_base(pull.place())));
+    let is_clean = |last: &Assessed| {
+        last.proved && last.verdict == Some(Verdict::Lgtm) && last.place().is_some_and(|at| at.is_same(pull.place()))
+    };
+    if at_head.is_some_and(is_clean) {
         return Stance::Ready { head };
     }
     if let Some((by, word)) = person(Word::Approved) {
@@ -150,8 +155,16 @@ struct Assessed {
     verdict: Option<Verdict>,
     /// Nothing when nobody knows any more what was read.
     head: Option<Sha>,
+    /// The branch that it was to be merged into, where our seal says so.
+    base_branch: Option<String>,
     /// It stands on the forge under our seal. Nothing is clean without that (design rule 1).
     proved: bool,
+}
+
+impl Assessed {
+    fn place(&self) -> Option<ReviewedPlace<'_>> {
+        Some(ReviewedPlace::new(self.head.as_ref()?, self.base_branch.as_ref()))
+    }
 }
 
 /// Every assessment that was ever made of it: on the forge, by other tools under our account, and in the plan. The larger count counts
@@ -164,14 +177,18 @@ fn one_assessed(assessment: Assessment, task: &Task, pull: &PullSeen) -> Option<
     let remembered = in_plan(assessment, task);
     if let Some(given) = pull.verdicts.iter().find(|given| given.assessment == assessment) {
         let verdict = given.verdict.or(remembered.and_then(|known| known.verdict));
-        return Some(Assessed { assessment, verdict, head: Some(given.head.clone()), proved: given.verdict.is_some() });
+        let (head, base_branch) = (Some(given.head.clone()), given.base_branch.clone());
+        return Some(Assessed { assessment, verdict, head, base_branch, proved: given.verdict.is_some() });
     }
     let by_tool = match assessment {
         Assessment::First => pull.unmarked.first(),
         Assessment::Second => pull.unmarked.get(1..).and_then(<[_]>::last),
     };
     match by_tool {
-        Some(tool) => Some(Assessed { assessment, verdict: Some(tool.verdict), head: tool.head.clone(), proved: false }),
+        Some(tool) => {
+            let (verdict, head) = (Some(tool.verdict), tool.head.clone());
+            Some(Assessed { assessment, verdict, head, base_branch: None, proved: false })
+        }
         None => remembered,
     }
 }
@@ -193,6 +210,7 @@ fn in_plan(assessment: Assessment, task: &Task) -> Option<Assessed> {
         assessment,
         verdict: Some(task.verdict.filter(|_| is_last && task.assessed.is_some()).unwrap_or(usual)),
         head: task.last_reviewed_sha.clone().filter(|_| is_last),
+        base_branch: None,
         proved: false,
     })
 }

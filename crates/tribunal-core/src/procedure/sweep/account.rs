@@ -24,6 +24,7 @@ impl Reviewed {
         match (code, verdict) {
             (0 | 1, Some(verdict)) => Ok(Reviewed {
                 head: document.head.clone(),
+                base_branch: document.receipt.base_branch.clone(),
                 run: document.receipt.run.clone(),
                 verdict,
                 blocking: document

@@ -154,6 +154,7 @@ fn attach(tracked: &mut Tracked, reviewed: Option<(&Sha, Verdict)>, iteration: u
     let Some((head, verdict)) = reviewed.filter(|(_, verdict)| *verdict != Verdict::Lgtm) else { return };
     let review = super::effect::Reviewed {
         head: head.clone(),
+        base_branch: Some(tracked.found.base_branch.clone()),
         run: "resumed".into(),
         verdict,
         blocking: Vec::new(),

@@ -243,6 +243,9 @@ pub struct Found {
     pub branch: String,
     /// Full, never shortened (SL-148).
     pub head: Sha,
+    /// The branch that it is to be merged into.
+    #[serde(default)]
+    pub base_branch: String,
     pub state: PullState,
     pub labels: Vec<String>,
     pub issue: Option<LinkedIssue>,
@@ -275,6 +278,9 @@ pub struct Seen {
 pub struct Reviewed {
     /// The head of the diff that was read (CF-16).
     pub head: Sha,
+    /// The branch that it was to be merged into.
+    #[serde(default)]
+    pub base_branch: Option<String>,
     /// The review's own run: its receipt is found by it.
     pub run: RunId,
     pub verdict: Verdict,

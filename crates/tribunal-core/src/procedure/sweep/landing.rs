@@ -36,6 +36,9 @@ pub struct Landing {
     pub review: RunId,
     pub updates: u32,
     pub consent: Option<Consent>,
+    /// The branch that it is to be merged into, as the last look saw it: what a person is asked about.
+    #[serde(default)]
+    pub base_branch: Option<String>,
     pub stage: LandingStage,
 }
 
@@ -115,7 +118,7 @@ impl Landing {
         let stage = if unsettled { LandingStage::Updating } else { LandingStage::Looking };
         let step = if unsettled { Step::Update { head: head.clone() } } else { Step::Look };
         let updates = u32::from(unsettled);
-        (Landing { number, head, review, updates, consent: None, stage }, step)
+        (Landing { number, head, review, updates, consent: None, base_branch: None, stage }, step)
     }
 
     pub fn landed(&self) -> Option<&Landed> {
@@ -161,7 +164,7 @@ impl Landing {
             (LandingStage::Saying { .. }, LandingNews::Concluded(Err(trouble))) => self.troubled(At::Conclude, &trouble),
             (LandingStage::Looking, LandingNews::Looked(Ok(seen))) => self.looked(&seen, around),
             (LandingStage::Asking, LandingNews::Answered(Ok(by))) => {
-                let consent = Some(Consent { by, head: self.head.clone() });
+                let consent = Some(Consent { by, head: self.head.clone(), base_branch: self.base_branch.clone() });
                 Landing { consent, ..self }.go(LandingStage::Looking, Step::Look)
             }
             (LandingStage::Asking, LandingNews::Answered(Err(why))) => self.over(Landed::Held(why)),
@@ -251,6 +254,9 @@ impl Landing {
         if seen.behind {
             return self.over(Landed::Waits("its base moves faster than it can be brought up to date".into()));
         }
+        self.base_branch = Some(seen.facts.base_branch.clone());
+        // A yes to a merge into another branch is none to this one.
+        self.consent = self.consent.take().filter(|consent| consent.place().is_same(seen.facts.place()));
         let is_answered = |hold: &Hold| hold.source == Source::Answered && hold.stands(&seen.facts);
         let after_feedback =
             around.after_feedback || matches!(&seen.facts.holds, Told::Is(holds) if holds.iter().any(is_answered));
@@ -261,7 +267,7 @@ impl Landing {
             (false, Confirm::Auto, None) => None,
         };
         // Nobody is asked about what could not be merged anyway.
-        let asked = Consent { by: String::new(), head: self.head.clone() };
+        let asked = Consent { by: String::new(), head: self.head.clone(), base_branch: self.base_branch.clone() };
         let consent = if needs.is_some() { Some(asked) } else { self.consent.clone() };
         let known = Known { consent, ..around.known.clone() };
         let judged = known.conditions(seen);

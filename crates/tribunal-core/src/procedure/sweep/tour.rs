@@ -13,6 +13,7 @@ use crate::call::money::Money;
 use crate::gate::{Answer, Gate, Raise};
 use crate::ids::{AgentName, RunId, Sha};
 use crate::merge::epic::EpicEnd;
+use crate::merge::reviewed_place::ReviewedPlace;
 use crate::procedure::Millis;
 use crate::pull::facts::PullState;
 use serde::{Deserialize, Serialize};
@@ -78,7 +79,7 @@ pub struct Tracked {
     pub streak: Option<Streak>,
 }
 
-/// A review that was made and said. The head alone says whether a change was reviewed (SL-146); that this run pushed it does not
+/// A review that was made and said. The head and the base say whether a change was reviewed (SL-146); that this run pushed it does not
 /// (SL-147).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Completed {
@@ -134,9 +135,16 @@ impl Tracked {
         self.heard.extend(response.people);
     }
 
+    /// The review of the head as it is, for the base as it is.
+    pub fn completed_at_head(&self) -> Option<&Completed> {
+        let now = ReviewedPlace::new(&self.head, Some(&self.found.base_branch));
+        let of = |review: &Reviewed| ReviewedPlace::new(&review.head, review.base_branch.as_ref()).is_same(now);
+        self.completed.as_ref().filter(|completed| of(&completed.review))
+    }
+
     /// The tick in which the head as it is was looked at to the end, and whether it was approved (SL-146).
     pub fn done_at_head(&self) -> Option<(u32, bool)> {
-        let completed = self.completed.as_ref().filter(|completed| completed.review.head == self.head);
+        let completed = self.completed_at_head();
         let rejected = self.rejected.as_ref().filter(|(head, _)| *head == self.head);
         completed.map(|done| (done.iteration, done.approved)).or(rejected.map(|(_, iteration)| (*iteration, false)))
     }
@@ -227,5 +235,46 @@ impl Tour {
         if !self.notices.contains(&words) {
             self.notices.push(words);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::combine::verdict::Verdict;
+
+    fn found(base_branch: &str) -> Found {
+        Found {
+            number: 7,
+            title: "Add a cart".into(),
+            url: String::new(),
+            branch: "cart".into(),
+            head: "1111".into(),
+            base_branch: base_branch.into(),
+            state: PullState::Open,
+            labels: vec![],
+            issue: None,
+            spec: None,
+        }
+    }
+
+    /// In a loop an approved head has its turn again once it is aimed at another branch.
+    #[test]
+    fn an_approved_head_is_not_done_for_another_base() {
+        let review = |base_branch: Option<&str>| Reviewed {
+            head: "1111".into(),
+            base_branch: base_branch.map(str::to_owned),
+            run: "r".into(),
+            verdict: Verdict::Lgtm,
+            blocking: vec![],
+            agents: BTreeSet::new(),
+        };
+        let mut tracked = Tracked::new(found("eve/base"));
+        tracked.learn(Learnt::Completed { review: Box::new(review(Some("eve/base"))), approved: true }, 1);
+        assert_eq!(tracked.done_at_head(), Some((1, true)));
+        tracked.found(found("main"));
+        assert_eq!(tracked.done_at_head(), None);
+        tracked.learn(Learnt::Completed { review: Box::new(review(None)), approved: true }, 2);
+        assert_eq!(tracked.done_at_head(), None, "it does not say for which base");
     }
 }

@@ -6,6 +6,7 @@
 
 mod pattern_set;
 
+use super::structure::pieces;
 use pattern_set::PatternSet;
 use regex::Regex;
 use sha2::{Digest as _, Sha256};
@@ -219,20 +220,27 @@ fn entropy(value: &str) -> f64 {
 fn private_keys(text: &str) -> Vec<Range<usize>> {
     let (Some(opening), Some(armour)) = (PRIVATE_KEY.as_ref(), ARMOUR.as_ref()) else { return Vec::new() };
     let mut spans = Vec::new();
-    for begin in opening.find_iter(text) {
-        let mut at = begin.end();
-        for line in text[begin.end()..].split_inclusive('\n') {
-            let body = line.split("-----END").next().unwrap_or(line);
-            let is_first = at == begin.end();
-            if !is_first && !is_armour(body) {
+    let (mut at, mut is_inside) = (0, false);
+    for line in text.split_inclusive('\n') {
+        // Each part of a line is read once, however many keys begin in it: whoever wrote the text must not choose how long this takes.
+        let mut from = 0;
+        loop {
+            if !is_inside {
+                let Some(begin) = opening.find_at(line, from) else { break };
+                (from, is_inside) = (begin.end(), true);
+            } else if !is_armour(line.split("-----END").next().unwrap_or(line)) {
+                is_inside = false;
+                continue;
+            }
+            let body = line[from..].split("-----END").next().unwrap_or_default();
+            spans.extend(armour.find_iter(body).map(|run| at + from + run.start()..at + from + run.end()));
+            from += body.len();
+            if from == line.len() {
                 break;
             }
-            spans.extend(armour.find_iter(body).map(|run| at + run.start()..at + run.end()));
-            if body.len() < line.len() {
-                break;
-            }
-            at += line.len();
+            is_inside = false;
         }
+        at += line.len();
     }
     spans
 }
@@ -269,14 +277,16 @@ pub(super) fn joined(mut spans: Vec<Range<usize>>) -> Vec<Range<usize>> {
     joined
 }
 
-/// The text with a token in place of each span.
+/// The text with a token in place of each span, or of each of its pieces. Only the first piece shows how the value begins.
 pub(super) fn replace(text: &str, spans: &[Range<usize>]) -> String {
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
     for span in spans {
-        out.push_str(&text[at..span.start]);
-        out.push_str(&token(&text[span.clone()]));
-        at = span.end;
+        for piece in pieces(text, span) {
+            out.push_str(&text[at..piece.start]);
+            out.push_str(&token(&text[piece.clone()], piece.start == span.start));
+            at = piece.end;
+        }
     }
     out.push_str(&text[at..]);
     out
@@ -284,10 +294,10 @@ pub(super) fn replace(text: &str, spans: &[Range<usize>]) -> String {
 
 /// `AKIA…(20 masked, 3f)`: at most a quarter of the value, and never more than four characters. The check value tells two keys of
 /// one vendor apart; one byte of a hash opens nothing.
-fn token(value: &str) -> String {
+fn token(value: &str, shows_start: bool) -> String {
     let length = value.chars().count();
-    let start: String =
-        value.chars().take(4.min(length / 4)).take_while(|c| c.is_ascii_alphanumeric() || "_-+/=.".contains(*c)).collect();
+    let shown = if shows_start { 4.min(length / 4) } else { 0 };
+    let start: String = value.chars().take(shown).take_while(|c| c.is_ascii_alphanumeric() || "_-+/=.".contains(*c)).collect();
     match length {
         16.. => format!("{start}…({length} masked, {:02x})", Sha256::digest(value.as_bytes())[0]),
         _ => format!("{start}…({length} masked)"),

@@ -44,19 +44,26 @@ pub fn problem(replacement: &str, code: &str) -> Option<ReplacementProblem> {
 /// The addresses in a text, each with its scheme.
 fn links(text: &str) -> Vec<&str> {
     let end = |rest: &str| rest.find(|c: char| c.is_whitespace() || "\"'`<>)]}\\".contains(c)).unwrap_or(rest.len());
-    let address = |at: usize| {
-        let scheme = text[..at]
-            .rfind(|c: char| !(c.is_ascii_alphanumeric() || "+-.".contains(c)))
-            .map_or(0, |before| before + text[before..].chars().next().map_or(1, char::len_utf8));
-        &text[scheme..at + end(&text[at..])]
-    };
-    let with_scheme = text.match_indices("://").map(|(at, _)| address(at)).filter(|link| !link.starts_with("://"));
+    let scheme = |at: usize| text[..at].trim_end_matches(|c: char| c.is_ascii_alphanumeric() || "+-.".contains(c)).len();
     let lower = text.to_ascii_lowercase();
-    let bare: Vec<&str> = ["www.", "javascript:", "data:text/", "mailto:"]
-        .iter()
-        .flat_map(|begin| lower.match_indices(begin).map(|(at, _)| &text[at..at + end(&text[at..])]).collect::<Vec<_>>())
-        .collect();
-    with_scheme.chain(bare).collect()
+    let mut links = Vec::new();
+    for begin in ["://", "www.", "javascript:", "data:text/", "mailto:"] {
+        // Code that holds an address holds every address inside of it, so the search goes on behind it.
+        let mut done = 0;
+        for (at, _) in lower.match_indices(begin) {
+            if at < done {
+                continue;
+            }
+            let start = if begin == "://" { scheme(at) } else { at };
+            if begin != "://" || start < at {
+                done = at + end(&text[at..]);
+                links.push(&text[start..done]);
+            }
+        }
+    }
+    links.sort_unstable();
+    links.dedup();
+    links
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 use super::block::{Block, words};
 use super::{Sitting, Standing, event, standing};
 use crate::ids::{RunId, Sha};
+use crate::merge::words::named;
 use crate::procedure::order::Hindrance;
 use crate::publish::drafts::Drafts;
 use crate::publish::marker::{Mark, MarkerKey, seal};
@@ -60,12 +61,19 @@ pub enum Refrain {
     /// The review is half a one and found nothing: it has no verdict (design rule 1).
     NoVerdict,
     Stop(Stop),
+    /// It is to be merged into another branch than the one that it was reviewed for.
+    BaseChanged {
+        to: String,
+    },
 }
 
 impl From<Refrain> for Hindrance {
     fn from(refrain: Refrain) -> Self {
         match refrain {
             Refrain::NoVerdict => Hindrance::Agent { reason: "the review is incomplete and has no verdict".into() },
+            Refrain::BaseChanged { to } => {
+                Hindrance::InTheWay { reason: format!("its base was changed to {} meanwhile", named(&to)) }
+            }
             Refrain::Stop(Stop::HeadMoved { to }) => Hindrance::HeadMoved { to: Some(to) },
             Refrain::Stop(Stop::Closed) => Hindrance::NotOpen { state: PullState::Closed },
             Refrain::Stop(Stop::ForeignDraft) => {
@@ -95,9 +103,15 @@ pub fn next(desired: &Desired<'_>, observed: &Observed) -> Result<Next, Refrain>
     if &pull.head.sha != head {
         return Err(Refrain::Stop(Stop::HeadMoved { to: pull.head.sha.clone() }));
     }
+    let reviewed_for = desired.document.receipt.base_branch.as_ref();
+    if reviewed_for.is_some_and(|branch| *branch != pull.base.branch) {
+        return Err(Refrain::BaseChanged { to: pull.base.branch.clone() });
+    }
     let drafts = Drafts { reviews: &observed.reviews, drafted: &observed.drafted };
     let remove = drafts.ours(desired.me, desired.case_id, desired.key).map_err(Refrain::Stop)?;
-    let mark = Mark::Verdict { sitting: desired.sitting.clone(), run: desired.run.clone(), verdict, head: head.clone() };
+    let base_branch = reviewed_for.cloned();
+    let mark =
+        Mark::Verdict { sitting: desired.sitting.clone(), run: desired.run.clone(), verdict, head: head.clone(), base_branch };
     let sealed = seal(&mark, desired.case_id, desired.key);
     let room = desired.capabilities.body_limit.saturating_sub(sealed.len() + ROOM);
     let block = Block {
@@ -129,6 +143,7 @@ pub fn earlier_double(desired: &Desired<'_>, observed: &Observed, ours: &str) ->
     let is_double = |earlier: &Standing| {
         is_same_occasion(earlier)
             && earlier.head == desired.document.head
+            && earlier.base_branch == desired.document.receipt.base_branch
             && earlier.verdict == desired.document.verdict
             && earlier.state != ReviewState::Dismissed
     };
@@ -142,6 +157,7 @@ pub fn taken(desired: &Desired<'_>, head: &Sha, event: ReviewEvent, review: Stri
         run: desired.run.clone(),
         verdict: desired.document.verdict,
         head: head.clone(),
+        base_branch: desired.document.receipt.base_branch.clone(),
         state: match event {
             ReviewEvent::Comment => ReviewState::Commented,
             ReviewEvent::Approve => ReviewState::Approved,

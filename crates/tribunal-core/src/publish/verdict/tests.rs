@@ -292,6 +292,18 @@ fn a_moved_head_or_a_closed_pull_request_gets_no_verdict() {
     assert_eq!(paper.next(&document, &FIRST), Err(Refrain::Stop(Stop::Closed)));
 }
 
+/// A verdict for another base would be an approval of a merge that nobody reviewed.
+#[test]
+fn a_changed_base_gets_no_verdict() {
+    let mut document = minor();
+    document.receipt.base_branch = Some("eve/base".into());
+    let paper = Paper::new(&document.head);
+    let to = paper.observed.pull.base.branch.clone();
+    assert_eq!(paper.next(&document, &FIRST), Err(Refrain::BaseChanged { to: to.clone() }));
+    document.receipt.base_branch = Some(to);
+    assert!(matches!(paper.next(&document, &FIRST), Ok(Next::Post { .. })));
+}
+
 /// Design rule 1.
 #[test]
 fn half_a_review_has_no_verdict() {
@@ -304,7 +316,13 @@ fn half_a_review_has_no_verdict() {
 fn a_stale_draft_of_ours_is_removed_and_nobody_elses() {
     let document = minor();
     let mut paper = Paper::new(&document.head);
-    let mark = Mark::Verdict { sitting: FIRST, run: "run".into(), verdict: Verdict::Minor, head: document.head.clone() };
+    let mark = Mark::Verdict {
+        sitting: FIRST,
+        run: "run".into(),
+        verdict: Verdict::Minor,
+        head: document.head.clone(),
+        base_branch: Some("main".into()),
+    };
     paper.review("tribunal", ReviewState::Pending, &format!("VERDICT: MINOR\n{}", seal(&mark, CASE, &key())));
     let Ok(Next::Post { remove, .. }) = paper.next(&document, &FIRST) else { panic!("a draft is no verdict") };
     assert_eq!(remove, ["r0"]);
@@ -318,7 +336,13 @@ fn a_stale_draft_of_ours_is_removed_and_nobody_elses() {
 fn only_our_own_seal_speaks() {
     let document = minor();
     let mut paper = Paper::new(&document.head);
-    let mark = Mark::Verdict { sitting: FIRST, run: "run".into(), verdict: Verdict::Lgtm, head: "8888".into() };
+    let mark = Mark::Verdict {
+        sitting: FIRST,
+        run: "run".into(),
+        verdict: Verdict::Lgtm,
+        head: "8888".into(),
+        base_branch: Some("main".into()),
+    };
     paper.review("mallory", ReviewState::Approved, &format!("VERDICT: LGTM\n{}", seal(&mark, CASE, &key())));
     paper.review("tribunal", ReviewState::Approved, "VERDICT: LGTM");
     assert!(matches!(paper.next(&document, &FIRST), Ok(Next::Post { .. })));

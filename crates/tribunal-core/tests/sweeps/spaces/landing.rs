@@ -37,6 +37,7 @@ fn all_looks(confirm: Confirm) -> Vec<Seen> {
             seen.facts.review = Told::Is(Some(LastReview {
                 run: "r".into(),
                 head: reviewed_at,
+                base_branch: Some(seen.facts.base_branch.clone()),
                 outcome: Outcome::Clean,
                 verdict: Some(Verdict::Lgtm),
                 agents: ["claude".into()].into(),

@@ -69,7 +69,14 @@ pub fn reviews() -> Vec<Reviewed> {
             for blocking in [vec![], vec![remaining()]] {
                 for agent in ["claude", "rules", FIXER] {
                     let (blocking, agents) = (blocking.clone(), BTreeSet::from([AgentName::from(agent)]));
-                    all.push(Reviewed { head: head(at), run: "r".into(), verdict, blocking, agents });
+                    all.push(Reviewed {
+                        head: head(at),
+                        base_branch: Some("main".into()),
+                        run: "r".into(),
+                        verdict,
+                        blocking,
+                        agents,
+                    });
                 }
             }
         }

@@ -11,12 +11,13 @@ use tribunal_agent::model::key::{Secret, resolve};
 use tribunal_agent::model::{Model, Sign, client};
 use tribunal_core::call::fault::{Fault, Remedy};
 use tribunal_core::call::money::Money;
+use tribunal_core::call::price::Price;
 use tribunal_core::call::usage::Usage;
 use tribunal_core::call::{Answer, Question};
 use tribunal_core::findings::key::sha256_hex;
 use tribunal_core::findings::leak::{Watch, secrets_of};
 use tribunal_core::ids::{AgentName, RunId};
-use tribunal_core::policy::agents::{AgentConfig, Means};
+use tribunal_core::policy::agents::{AgentConfig, CliConfig, Means};
 use tribunal_core::policy::config::Policy;
 use tribunal_core::policy::passed_variables::is_hidden_from_key_programs;
 use tribunal_store::Ledger;
@@ -92,6 +93,7 @@ impl Agents {
         Watch::new(values.iter().map(String::as_str), canary)
     }
 
+    #[allow(clippy::too_many_arguments, reason = "each is a different thing, made by the one caller")]
     pub(super) async fn put(
         &self,
         slot: &Slot<'_>,
@@ -99,6 +101,7 @@ impl Agents {
         key: Option<&str>,
         question: &Question,
         cap: Option<Money>,
+        price: Option<Price>,
         first_byte: &(dyn Fn() + Sync),
     ) -> Result<Answer, (Fault, Usage)> {
         match agent.means() {
@@ -115,7 +118,9 @@ impl Agents {
                 model.ask_with_patience(question, &mut heard).await
             }
             Means::Cli(cli, config) => {
-                let (config, key, question) = (config.clone(), key.map(str::to_owned), question.clone());
+                // What the policy says of its price, `[prices]` included: its proxy counts with that.
+                let config = CliConfig { price, ..config.clone() };
+                let (key, question) = (key.map(str::to_owned), question.clone());
                 let (tree, scratch) = (slot.tree.clone(), self.scratch.clone());
                 let asked = tokio::task::spawn_blocking(move || {
                     let agent = CliAgent {

@@ -185,7 +185,11 @@ pub(in crate::commands) async fn fetch(connected: Connected, here: Option<Arc<Re
         };
         let fetched = match kind {
             ForgeKind::Local => tribunal_forge::git::fetch::Fetched { base, head },
-            _ => repository.fetch_pull(&source, &base, &head)?,
+            // What a forge says of the base may be of an earlier day, and the policy is the one of today.
+            _ => {
+                let pull = repository.fetch_pull(&source, &base, &head)?;
+                tribunal_forge::git::fetch::Fetched { base: repository.fetch_base(&source)?, ..pull }
+            }
         };
         let merge_base = repository.merge_base(&fetched.base, &fetched.head, "base", "head")?;
         repository.bring_changed(&merge_base, &fetched.head)?;
@@ -259,6 +263,7 @@ async fn pull_run(args: &ReviewArgs, at_hand: &AtHand, setup: &Setup, brought: O
         author: pull.author.clone(),
         updated_at: pull.updated_at.clone(),
         base_tip: base_tip.clone(),
+        base_branch: Some(pull.base.branch.clone()),
         language: language(pull, issue.as_ref()),
         linked_issue: issue.as_ref().filter(|_| is_read_by_agents(&setup.policy)).map(LinkedIssue::new),
         brought,
@@ -314,7 +319,7 @@ pub(in crate::commands) async fn withheld(
 /// Who sent a change, and whether somebody let the agents look at exactly this head.
 async fn standing(connected: &Connected, pull: &Pull, bots: &Bots) -> Result<(Standing, bool), Situation> {
     let is_ours = pull.author.is(&connected.forge.identity().await?);
-    let permission = match HeadMaker::fork_owner(pull) {
+    let permission = match HeadMaker::fork_owner(pull, connected.place.kind.tells_pushers()) {
         // Its owner can push anything to it, whoever opened the pull request.
         Some(_) => Permission::Read,
         None if is_ours => Permission::Write,

@@ -75,6 +75,28 @@ pub async fn why_after_a_review(town: &Town) {
     assert!(page.contains("| ✗ | reviewed | the last review is of"), "{page}");
 }
 
+/// A review and an approval are of one base: whoever opened a pull request can aim it at another branch, and the head stays.
+pub async fn a_retargeted_change_is_reviewed_again(town: &Town) {
+    let (own_base, brought) = (super::name("own-base"), format!("{}.md", super::name("brought")));
+    town.stage.push(&own_base, &[(&brought, Some("What nobody reviews there.\n"))], "a base of one's own").await;
+    let pull = onto(town, &own_base, "", &[(&format!("{}.md", super::name("text")), Some("Some words.\n"))]).await;
+    assert_eq!(town.review(pull.number)["receipt"]["base_branch"], own_base.as_str());
+    submits(town, pull.number, Who::Maintainer, ReviewEvent::Approve, "Fine for that branch.", &[]).await;
+    let approved = [ON.as_slice(), &[("approvals", "1")]].concat();
+    stuck_under(town, &pull, &approved, 0, "every condition is met").await;
+
+    assert!(town.stage.retarget(pull.number, "main").await);
+    let words = format!("the last review was made for a merge into `{own_base}`, and the base is `main`");
+    let said = stuck_under(town, &pull, &approved, 1, &words).await;
+    assert!(said.stdout.contains("approved an earlier head or another base"), "{}", said.stdout);
+    let again = town.review(pull.number);
+    assert_eq!((&again["receipt"]["widened"], &again["receipt"]["base_branch"]), (&"target-changed".into(), &"main".into()));
+    assert!(again["receipt"]["coverage"]["files"].as_u64() == Some(2), "what the other base had is read: {again:#}");
+    stuck(town, &pull, 0, "every condition is met").await;
+    // What a person said of the other base is still no approval of this one.
+    stuck_under(town, &pull, &approved, 1, "0 of 1 approval by people").await;
+}
+
 /// As a person does it; one forge has a command for it instead of a review.
 pub async fn asks_for_changes(town: &Town, number: u64) {
     match town.stage.kind() {

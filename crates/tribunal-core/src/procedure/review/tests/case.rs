@@ -313,6 +313,7 @@ impl Case {
                     complete: matches!(last.document.outcome.word(), "clean" | "findings"),
                     proved: last.proved,
                     same_content,
+                    other_target: false,
                 },
                 open: last.document.findings.iter().map(|finding| OpenFinding::compared(finding.clone(), change)).collect(),
                 gaps: Vec::new(),

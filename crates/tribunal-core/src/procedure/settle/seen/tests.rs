@@ -25,7 +25,13 @@ fn review(by: &str, state: ReviewState, body: &str) -> Review {
 }
 
 fn verdict(assessment: Assessment, verdict: Verdict) -> String {
-    let mark = Mark::Verdict { sitting: Sitting::Settle { assessment }, run: "r".into(), verdict, head: "h1".into() };
+    let mark = Mark::Verdict {
+        sitting: Sitting::Settle { assessment },
+        run: "r".into(),
+        verdict,
+        head: "h1".into(),
+        base_branch: Some("main".into()),
+    };
     format!("VERDICT: {}\n{}", verdict.word(), seal(&mark, CASE, &key()))
 }
 

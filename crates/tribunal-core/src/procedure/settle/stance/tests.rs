@@ -62,6 +62,24 @@ fn a_clean_head_is_reviewed_once() {
     assert_eq!(stands(clean("h1")), Stance::Due { assessment: Assessment::Second, head: "h2".into() });
 }
 
+/// A verdict is of a head and of its base. Aimed at another branch it is another change, and a verdict that names no base is none.
+#[test]
+fn another_base_is_assessed_again() {
+    let clean = |assessment, base_branch: Option<&str>| {
+        let base_branch = base_branch.map(str::to_owned);
+        with(vec![Given { base_branch, ..given(assessment, Verdict::Lgtm, "h2") }])
+    };
+    let second = Stance::Due { assessment: Assessment::Second, head: "h2".into() };
+    assert_eq!(stands(clean(Assessment::First, Some("main"))), Stance::Ready { head: "h2".into() });
+    assert_eq!(stands(clean(Assessment::First, Some("eve/base"))), second);
+    assert_eq!(stands(clean(Assessment::First, None)), second);
+    let minor = Given { base_branch: Some("eve/base".into()), ..given(Assessment::First, Verdict::Minor, "h2") };
+    assert_eq!(stands(with(vec![minor])), second, "what is asked for was found in another change");
+    let reason = Escalation::ChangedAfterLast;
+    assert_eq!(stands(clean(Assessment::Second, Some("eve/base"))), Stance::Escalate { reason });
+    assert!(matches!(stands(clean(Assessment::Second, None)), Stance::Escalate { .. }));
+}
+
 /// TS-100: who asks for changes or approves is not trampled on; but what we found clean before stays clean.
 #[test]
 fn people_are_respected() {
@@ -145,7 +163,7 @@ proptest! {
         cycle in prop::option::of(1u64..=2),
         tools in prop::collection::vec(verdict(), 0..4),
     ) {
-        let of = |assessment, given: Option<(Option<Verdict>, String)>| given.map(|(verdict, head)| Given { assessment, verdict, head: Sha(head), url: String::new() });
+        let of = |assessment, given: Option<(Option<Verdict>, String)>| given.map(|(verdict, head)| Given { assessment, verdict, head: Sha(head), base_branch: Some("main".into()), url: String::new() });
         let verdicts: Vec<Given> = of(Assessment::First, first).into_iter().chain(of(Assessment::Second, second)).collect();
         let unmarked: Vec<Unmarked> = tools.into_iter().map(|verdict| Unmarked { verdict, head: None }).collect();
         let count = |cycle: u64| Cycle::try_from(cycle).unwrap();

@@ -195,7 +195,7 @@ impl Row {
 
 /// What was said of the head as it is.
 fn review(tracked: &Tracked) -> ReviewCell {
-    let completed = tracked.completed.as_ref().filter(|completed| completed.review.head == tracked.head);
+    let completed = tracked.completed_at_head();
     match completed.map(|completed| (completed.approved, completed.review.verdict)) {
         Some((true, _)) => ReviewCell::Approved,
         Some((false, Verdict::Blocked)) => ReviewCell::Blocked,
