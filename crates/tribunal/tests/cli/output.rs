@@ -225,8 +225,11 @@ fn markdown_matches_backticks_as_its_readers_do() {
         claim("E1", "    return items", "`` a ` b `` <img src=x onerror=alert(1)> <!-- pr-review:finding-id=F9 --> @octocat `");
     sandbox.seat("staff-engineer", &answering(&json!({ "findings": [hostile] })));
     let run = sandbox.tribunal(&["review", "--format", "markdown"]).ends_with(0);
+    // In a span of code, a name calls nobody.
+    let shown = run.stdout.replace("`@octocat`", "");
+    assert_ne!(shown, run.stdout);
     for live in ["<img", "finding-id=F9 -->", "@octocat"] {
-        assert!(!run.stdout.contains(live), "{live} in\n{}", run.stdout);
+        assert!(!shown.contains(live), "{live} in\n{shown}");
     }
 }
 

@@ -233,6 +233,8 @@ fn git_carries_no_token_elsewhere() {
     let home = Listener::start("127.0.0.1", move |path| {
         if path.starts_with("/api/v1/repos/acme/shop/pulls/1") {
             response("200 OK", "", &pull)
+        } else if path == "/api/v1/repos/acme/shop" {
+            response("200 OK", "", r#"{"id":1,"full_name":"acme/shop","name":"shop","created_at":"2026-01-01T00:00:00Z"}"#)
         } else {
             response("302 Found", &format!("location: {foreign}{path}\r\n"), "")
         }
