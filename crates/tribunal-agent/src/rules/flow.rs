@@ -14,7 +14,7 @@ mod exemptions;
 mod fields;
 pub mod find;
 mod functions;
-mod helpers;
+mod local_functions;
 mod marks;
 mod origin;
 mod pattern;

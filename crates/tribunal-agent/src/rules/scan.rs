@@ -462,6 +462,9 @@ pub fn claim(rule: &Arc<Rule>, path: &RepoPath, start: u32, end: u32, evidence: 
 
 #[cfg(test)]
 mod tests {
+    mod disguises;
+    mod limits;
+
     use super::*;
     use crate::rules::examples::added;
     use crate::rules::load::built_in;
@@ -576,8 +579,3 @@ mod tests {
         }
     }
 }
-
-#[cfg(test)]
-mod disguises;
-#[cfg(test)]
-mod limits;

@@ -1,9 +1,9 @@
-//! Calls: sinks, sources, sanitizers, what passes a value on, and the helpers of the same file.
+//! Calls: sinks, sources, sanitizers, what passes a value on, and the other functions of the same file.
 
 use super::code::{Call, CallArgument, is_open_beginning};
 use super::compile::Sink;
 use super::evaluator::{Evaluator, Frame};
-use super::helpers::{Helper, Summary};
+use super::local_functions::{LocalFunction, Summary};
 use super::origin::{Origin, Place, RuleBits, StepLine, Value};
 use super::pattern::{Argument, Matched, Pattern, PatternIndex, Shape};
 use super::state::State;
@@ -72,7 +72,7 @@ impl<'a> Evaluator<'a> {
         }
         self.fill_fields(&given, frame);
         // A function of this file that is called like an exit need not be one.
-        if !given.find(&flow.exits).is_empty() && self.helpers.called(&given.path).is_none() {
+        if !given.find(&flow.exits).is_empty() && self.local_functions.called(&given.path).is_none() {
             state.is_left = true;
             return Value::clean();
         }
@@ -117,9 +117,9 @@ impl<'a> Evaluator<'a> {
             }
             return value;
         }
-        if !frame.is_top || self.helpers.is_relevant(argument.node) {
+        if !frame.is_top || self.local_functions.is_relevant(argument.node) {
             let bound = (!receiver.is_clean()).then(|| receiver.clone());
-            let value = self.function(argument.node, state.clone(), bound, frame.is_helper);
+            let value = self.function(argument.node, state.clone(), bound, frame.is_summary);
             returned.get_or_insert_default().join(value);
         }
         Value::clean()
@@ -179,7 +179,7 @@ impl<'a> Evaluator<'a> {
         }
         let is_mapped = returned.as_ref().is_some_and(|returned| !returned.is_clean());
         if given.is_clean() && !is_mapped {
-            return self.helper_result(given, value, frame);
+            return self.local_result(given, value, frame);
         }
         let safe = given.find(&flow.sanitizers).into_iter().fold(0, |safe: RuleBits, (rules, _)| safe | rules);
         for ((), matched) in given.find(&flow.passes) {
@@ -210,7 +210,7 @@ impl<'a> Evaluator<'a> {
             value.join(given.receiver.clone());
             given.values.iter().for_each(|given| value.join(given.clone()));
         }
-        self.helper_result(given, value.without(safe), frame)
+        self.local_result(given, value.without(safe), frame)
     }
 
     /// What a call that changes nothing was given.
@@ -247,24 +247,24 @@ impl<'a> Evaluator<'a> {
     }
 
     /// What a function of the same file makes of its arguments.
-    fn helper_result(&mut self, given: &Given<'_, 'a>, mut value: Value, frame: &Frame) -> Value {
-        if frame.is_helper || given.call.is_new {
+    fn local_result(&mut self, given: &Given<'_, 'a>, mut value: Value, frame: &Frame) -> Value {
+        if frame.is_summary || given.call.is_new {
             return value;
         }
-        let Some(helper) = self.helpers.called(&given.path) else { return value };
-        let summary = self.summary(helper);
+        let Some(function) = self.local_functions.called(&given.path) else { return value };
+        let summary = self.summary(function);
         let at = self.step_at(given.call.node);
         for origin in summary.returns.origins() {
             match origin.place {
                 Place::Source { .. } => value.join(Value::of(origin.clone())),
                 Place::Parameter(position) => {
-                    value.join(self.through(helper, given, position, origin, at));
+                    value.join(self.through(function, given, position, origin, at));
                 }
             }
         }
         for hit in &summary.hits {
             let Place::Parameter(position) = hit.origin.place else { continue };
-            for origin in self.through(helper, given, position, &hit.origin, at).origins() {
+            for origin in self.through(function, given, position, &hit.origin, at).origins() {
                 if origin.rules & (1 << hit.rule) != 0 {
                     self.hits.push(super::evaluator::Hit { origin: origin.clone(), ..hit.clone() });
                 }
@@ -275,20 +275,20 @@ impl<'a> Evaluator<'a> {
 
     /// What the constructor of a class of the same file puts into the fields of the object.
     fn fill_fields(&mut self, given: &Given<'_, 'a>, frame: &Frame) {
-        let helpers = self.helpers;
-        if frame.is_helper || given.is_clean() {
+        let local_functions = self.local_functions;
+        if frame.is_summary || given.is_clean() {
             return;
         }
-        let Some(constructor) = helpers.constructor(&given.path) else { return };
+        let Some(constructor) = local_functions.constructor(&given.path) else { return };
         let hits = std::mem::take(&mut self.hits);
-        self.function(constructor.helper.node, State::default(), None, true);
+        self.function(constructor.function.node, State::default(), None, true);
         self.hits = hits;
         let at = self.step_at(given.call.node);
         for (name, value) in std::mem::take(&mut self.left_fields) {
             for origin in value.origins() {
                 let Place::Parameter(position) = origin.place else { continue };
                 let Some(position) = position.checked_sub(usize::from(constructor.has_self)) else { continue };
-                let carried = self.through(&constructor.helper, given, position, origin, at);
+                let carried = self.through(&constructor.function, given, position, origin, at);
                 self.fields.keep_value(constructor.class, &name, carried);
             }
         }
@@ -297,29 +297,36 @@ impl<'a> Evaluator<'a> {
     /// What a method of the same file gives back that is called by its bare name, as Ruby allows without arguments.
     pub fn bare_call(&mut self, node: Node<'a>, frame: &Frame) -> Value {
         let name = self.code.node_text(node);
-        if frame.is_helper || !self.code.syntax.has_bare_calls || node.kind() != "identifier" {
+        if frame.is_summary || !self.code.syntax.has_bare_calls || node.kind() != "identifier" {
             return Value::clean();
         }
-        let Some(helper) = self.helpers.called(&[name]).filter(|helper| helper.has_no_parameters()) else {
+        let Some(function) = self.local_functions.called(&[name]).filter(|function| function.has_no_parameters()) else {
             return Value::clean();
         };
-        if self.helpers.is_local(node, name, &self.code) {
+        if self.local_functions.is_local(node, name, &self.code) {
             return Value::clean();
         }
-        let summary = self.summary(helper);
+        let summary = self.summary(function);
         let of_source = summary.returns.origins().iter().filter(|origin| matches!(origin.place, Place::Source { .. }));
         let mut value = Value::clean();
         of_source.for_each(|origin| value.join(Value::of(origin.clone())));
         value.with_step(self.step_at(node), || format!("returned by `{name}`"))
     }
 
-    /// What an argument carries after it went the way of `inner` through a helper.
-    fn through(&self, helper: &Helper<'a>, given: &Given<'_, 'a>, position: usize, inner: &Origin, at: StepLine) -> Value {
-        let Some(argument) = helper.argument(position, &given.arguments, &given.path) else { return Value::clean() };
+    /// What an argument carries after it went the way of `inner` through a local function.
+    fn through(
+        &self,
+        function: &LocalFunction<'a>,
+        given: &Given<'_, 'a>,
+        position: usize,
+        inner: &Origin,
+        at: StepLine,
+    ) -> Value {
+        let Some(argument) = function.argument(position, &given.arguments, &given.path) else { return Value::clean() };
         let Some(carried) = given.values.get(argument) else { return Value::clean() };
         let mut value = Value::clean();
         for origin in carried.origins() {
-            let trail = origin.trail.then(at, format!("passed to `{}`", helper.name)).followed_by(&inner.trail);
+            let trail = origin.trail.then(at, format!("passed to `{}`", function.name)).followed_by(&inner.trail);
             let built = inner.built.or(origin.built);
             let leads = origin.leads && inner.leads;
             value.join(Value::of(Origin { place: origin.place, rules: origin.rules & inner.rules, built, leads, trail }));
@@ -327,15 +334,15 @@ impl<'a> Evaluator<'a> {
         value
     }
 
-    fn summary(&mut self, helper: &Helper<'a>) -> Rc<Summary> {
-        let id = helper.node.id();
+    fn summary(&mut self, function: &LocalFunction<'a>) -> Rc<Summary> {
+        let id = function.node.id();
         if let Some(known) = self.summaries.get(&id) {
             return Rc::clone(known);
         }
-        // A helper that calls itself is unknown while it is looked at.
+        // A local function that calls itself is unknown while it is looked at.
         self.summaries.insert(id, Rc::default());
         let hits = std::mem::take(&mut self.hits);
-        let returns = self.function(helper.node, State::default(), None, true);
+        let returns = self.function(function.node, State::default(), None, true);
         if returns.is_cut() {
             self.cut_short(NotReviewed::OutOfTime);
         }

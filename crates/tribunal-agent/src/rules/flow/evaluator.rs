@@ -6,7 +6,7 @@
 use super::code::{Code, is_open_beginning, line};
 use super::compile::{FlowRules, NodeUse, Sink};
 use super::fields::Fields;
-use super::helpers::{Helpers, Summary};
+use super::local_functions::{LocalFunctions, Summary};
 use super::marks::Marks;
 use super::origin::{Origin, Place, RuleBits, StepLine, Trail, Value};
 use super::pattern::{Pattern, Shape};
@@ -19,7 +19,7 @@ use tree_sitter::Node;
 use tribunal_core::diff::change::AddedLines;
 use tribunal_core::plan::files::NotReviewed;
 
-/// Expressions nested deeper are not followed, and the file is named. A parsed tree is less deep; a helper is evaluated inside its
+/// Expressions nested deeper are not followed, and the file is named. A parsed tree is less deep; a local function is evaluated inside its
 /// caller. Evaluation recurses, so the threads of a scan have a stack for this.
 const MAX_NESTING: usize = 4_000;
 /// Evaluated nodes of one file. A loop is evaluated more than once, so this is a multiple of what a large file holds.
@@ -42,12 +42,12 @@ pub struct Hit {
 pub struct Evaluator<'a> {
     pub flow: &'a FlowRules,
     pub code: Code<'a>,
-    pub helpers: &'a Helpers<'a>,
+    pub local_functions: &'a LocalFunctions<'a>,
     pub marks: &'a Marks,
     pub hits: Vec<Hit>,
     pub summaries: BTreeMap<usize, Rc<Summary>>,
     pub fields: Fields,
-    /// The fields that the function before has left, where it was a helper.
+    /// The fields that the function before has left, where it was a local function.
     pub left_fields: Vec<(String, Value)>,
     added: &'a AddedLines,
     cut: Option<NotReviewed>,
@@ -68,15 +68,15 @@ pub struct Frame {
     pub loops: usize,
     /// No function is around the current node.
     pub is_top: bool,
-    /// A helper is being summarised: its own helpers are not followed.
-    pub is_helper: bool,
+    /// A local function is being summarised: those that it calls are not followed.
+    pub is_summary: bool,
 }
 
 impl<'a> Evaluator<'a> {
     pub fn new(
         flow: &'a FlowRules,
         code: Code<'a>,
-        helpers: &'a Helpers<'a>,
+        local_functions: &'a LocalFunctions<'a>,
         marks: &'a Marks,
         added: &'a AddedLines,
         clock: Clock,
@@ -84,7 +84,7 @@ impl<'a> Evaluator<'a> {
         Self {
             flow,
             code,
-            helpers,
+            local_functions,
             marks,
             hits: Vec::new(),
             summaries: BTreeMap::new(),
@@ -163,8 +163,8 @@ impl<'a> Evaluator<'a> {
     }
 
     fn declared_function(&mut self, node: Node<'a>, state: State, frame: &Frame) {
-        if !frame.is_top || self.helpers.is_relevant(node) || self.fields.concern(node, &self.code) {
-            self.function(node, state, None, frame.is_helper);
+        if !frame.is_top || self.local_functions.is_relevant(node) || self.fields.concern(node, &self.code) {
+            self.function(node, state, None, frame.is_summary);
         }
     }
 
@@ -467,7 +467,7 @@ impl<'a> Evaluator<'a> {
         let bit: RuleBits = 1 << sink.rule;
         for origin in value.origins().iter().filter(|origin| origin.rules & bit != 0) {
             let is_summary = matches!(origin.place, Place::Parameter(_));
-            if is_summary != frame.is_helper {
+            if is_summary != frame.is_summary {
                 continue;
             }
             if sink.leading && !origin.leads {

@@ -4,7 +4,7 @@ use super::code::{Code, comments};
 use super::compile::FlowRules;
 use super::evaluator::{Evaluator, Frame, Hit};
 use super::exemptions::Exemptions;
-use super::helpers::Helpers;
+use super::local_functions::LocalFunctions;
 use super::marks::Marks;
 use super::origin::Place;
 use super::state::State;
@@ -59,9 +59,9 @@ pub fn find_flows(flow: &FlowRules, tree: &AstGrep<StrDoc<Grammar>>, added: &Add
     let node = root.get_inner_node();
     let comments = comments(node);
     let code = Code { text: tree.get_text(), syntax: &flow.syntax, comments: &comments };
-    let helpers = Helpers::new(node, &code, added);
+    let local_functions = LocalFunctions::new(node, &code, added);
     let marks = Marks::new(flow, &root);
-    let mut evaluator = Evaluator::new(flow, code, &helpers, &marks, added, clock);
+    let mut evaluator = Evaluator::new(flow, code, &local_functions, &marks, added, clock);
     let mut frame = Frame { is_top: true, ..Frame::default() };
     evaluator.evaluate(node, &mut State::default(), &mut frame);
     if evaluator.fields.are_kept() {

@@ -12,14 +12,14 @@ const SURROUNDING_BYTES: usize = 600;
 
 impl<'a> Evaluator<'a> {
     /// Evaluates a function from a state, and gives what it returns. `bound` is what its first parameter holds, where that is known.
-    pub fn function(&mut self, node: Node<'a>, mut state: State, bound: Option<Value>, is_helper: bool) -> Value {
+    pub fn function(&mut self, node: Node<'a>, mut state: State, bound: Option<Value>, is_summary: bool) -> Value {
         let Role::Function { body, .. } = self.code.role(node) else { return Value::clean() };
         let Some(body) = part(node, body) else { return Value::clean() };
-        let mut frame = Frame { is_helper, ..Frame::default() };
+        let mut frame = Frame { is_summary, ..Frame::default() };
         let parameters = parameters(node, &self.code);
         let head = self.head(node, body);
         for (position, parameter) in parameters.iter().enumerate() {
-            let value = match (&bound, is_helper) {
+            let value = match (&bound, is_summary) {
                 (Some(bound), _) if position == 0 => bound.clone(),
                 (_, true) => self.symbol(*parameter, position),
                 _ => self.parameter_source(*parameter, &head),
@@ -30,11 +30,11 @@ impl<'a> Evaluator<'a> {
             // The unnamed parameter of a Kotlin lambda.
             state.set("it".to_owned(), bound);
         }
-        if !is_helper {
+        if !is_summary {
             self.fields.load(node, &self.code, &mut state);
         }
         let value = self.evaluate(body, &mut state, &mut frame);
-        match is_helper {
+        match is_summary {
             true => self.left_fields = state.fields().map(|(name, value)| (name.to_owned(), value)).collect(),
             false => self.fields.keep(node, &self.code, &state),
         }
@@ -54,7 +54,7 @@ impl<'a> Evaluator<'a> {
         self.code.without_comments(outer.start_byte()..body.start_byte())
     }
 
-    /// A parameter of a helper stands for whatever it will be given.
+    /// A parameter of a local function stands for whatever it will be given.
     fn symbol(&self, parameter: Node<'a>, position: usize) -> Value {
         if self.is_safe_parameter(parameter) {
             return Value::clean();

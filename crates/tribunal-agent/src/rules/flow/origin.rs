@@ -14,7 +14,7 @@ const MAX_STEPS: usize = 24;
 /// The place at which untrusted data comes in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
-    /// A parameter of the helper that is being summarised, by its position.
+    /// A parameter of the local function that is being summarised, by its position.
     Parameter(usize),
     /// A source in the code, by the byte at which it starts and the entry that names it.
     Source { start: usize, end: usize, entry: usize },

@@ -14,13 +14,13 @@ use tribunal_core::diff::change::AddedLines;
 const MAX_TOUCHED_NAMES: usize = 40;
 
 /// A function with a name that no other of its file has.
-pub struct Helper<'a> {
+pub struct LocalFunction<'a> {
     pub node: Node<'a>,
     pub name: &'a str,
     parameters: Vec<Option<&'a str>>,
 }
 
-/// What a helper does with its parameters.
+/// What a local function does with its parameters.
 #[derive(Default)]
 pub struct Summary {
     /// What comes back, by the parameter it came from.
@@ -31,24 +31,24 @@ pub struct Summary {
 
 /// The constructor of a class of the file.
 pub struct Constructor<'a> {
-    pub helper: Helper<'a>,
+    pub function: LocalFunction<'a>,
     /// The node of the class.
     pub class: usize,
     /// Python names the object itself as the first parameter.
     pub has_self: bool,
 }
 
-pub struct Helpers<'a> {
-    by_name: BTreeMap<&'a str, Option<Helper<'a>>>,
+pub struct LocalFunctions<'a> {
+    by_name: BTreeMap<&'a str, Option<LocalFunction<'a>>>,
     /// By the name of the class; nothing where two have it.
     constructors: BTreeMap<&'a str, Option<Constructor<'a>>>,
     /// Functions that the change touched, or that call one of them.
     relevant: BTreeSet<usize>,
 }
 
-impl<'a> Helpers<'a> {
+impl<'a> LocalFunctions<'a> {
     pub fn new(root: Node<'a>, code: &Code<'a>, touched: &AddedLines) -> Self {
-        let mut by_name: BTreeMap<&'a str, Option<Helper<'a>>> = BTreeMap::new();
+        let mut by_name: BTreeMap<&'a str, Option<LocalFunction<'a>>> = BTreeMap::new();
         let mut constructors: BTreeMap<&'a str, Option<Constructor<'a>>> = BTreeMap::new();
         let mut functions = Vec::new();
         let mut cursor = root.walk();
@@ -57,18 +57,18 @@ impl<'a> Helpers<'a> {
             if let Role::Function { name, .. } = code.role(node) {
                 functions.push(node);
                 if let Some(name) = function_name(node, name, code) {
-                    let helper = Helper { node, name, parameters: parameter_names(node, code) };
+                    let function = LocalFunction { node, name, parameters: parameter_names(node, code) };
                     let is_constructor = node.kind() == "constructor_declaration"
                         || matches!(name, "__init__" | "constructor" | "initialize" | "__construct");
                     if is_constructor && let Some((class, class_name)) = class_of(node, code) {
-                        let has_self = helper.parameters.first() == Some(&Some("self"));
-                        let parameters = helper.parameters.iter().skip(usize::from(has_self)).copied().collect();
-                        let helper = Helper { node, name: class_name, parameters };
-                        let constructor = Constructor { helper, class: class.id(), has_self };
+                        let has_self = function.parameters.first() == Some(&Some("self"));
+                        let parameters = function.parameters.iter().skip(usize::from(has_self)).copied().collect();
+                        let function = LocalFunction { node, name: class_name, parameters };
+                        let constructor = Constructor { function, class: class.id(), has_self };
                         constructors.entry(class_name).and_modify(|known| *known = None).or_insert(Some(constructor));
                     }
                     // Two functions of one name: which one is called is unknown.
-                    by_name.entry(name).and_modify(|known| *known = None).or_insert(Some(helper));
+                    by_name.entry(name).and_modify(|known| *known = None).or_insert(Some(function));
                 }
             }
             if cursor.goto_first_child() {
@@ -83,7 +83,7 @@ impl<'a> Helpers<'a> {
         let is_touched = |node: &Node<'_>| touched.touches(line(*node), node.end_position().row as u32 + 1);
         let names: Vec<&str> = by_name
             .iter()
-            .filter(|(_, helper)| helper.as_ref().is_some_and(|it| is_touched(&it.node)))
+            .filter(|(_, function)| function.as_ref().is_some_and(|it| is_touched(&it.node)))
             .map(|(name, _)| *name)
             .collect();
         let calls_one =
@@ -105,8 +105,8 @@ impl<'a> Helpers<'a> {
         self.relevant.contains(&function.id())
     }
 
-    /// The function of this file that a path names: `helper`, `self.helper`, `Class.helper`.
-    pub fn called(&self, path: &[&str]) -> Option<&Helper<'a>> {
+    /// The function of this file that a path names: `load`, `self.load`, `Class.load`.
+    pub fn called(&self, path: &[&str]) -> Option<&LocalFunction<'a>> {
         let is_own = match path {
             [_] => true,
             [owner, _] => {
@@ -120,7 +120,7 @@ impl<'a> Helpers<'a> {
     }
 }
 
-impl<'a> Helpers<'a> {
+impl<'a> LocalFunctions<'a> {
     /// Is a name of a function a variable there: assigned, a parameter, or bound by a block?
     pub fn is_local(&self, node: Node<'a>, name: &str, code: &Code<'a>) -> bool {
         let method = std::iter::successors(node.parent(), Node::parent)
@@ -146,7 +146,7 @@ impl<'a> Helpers<'a> {
     }
 }
 
-impl Helper<'_> {
+impl LocalFunction<'_> {
     pub fn has_no_parameters(&self) -> bool {
         self.parameters.is_empty()
     }
@@ -180,7 +180,7 @@ pub fn class_of<'a>(method: Node<'a>, code: &Code<'a>) -> Option<(Node<'a>, &'a 
 
 fn function_name<'a>(node: Node<'a>, name: super::syntax::Part, code: &Code<'a>) -> Option<&'a str> {
     let mut named = part(node, name).or_else(|| {
-        // `const helper = (x) => …`
+        // `const load = (x) => …`
         let parent = node.parent().filter(|parent| matches!(code.role(*parent), Role::Declare { .. }))?;
         parent.child_by_field_name("name")
     });
