@@ -6,15 +6,22 @@ use std::collections::{BTreeMap, BTreeSet};
 use xtask::root;
 
 /// Crate → the crates of ours it may use.
-const OURS: [(&str, &[&str]); 7] = [
+const OURS: [(&str, &[&str]); 8] = [
     ("tribunal-core", &[]),
     ("tribunal-store", &[]),
+    ("tribunal-programs", &["tribunal-core"]),
     ("tribunal-context", &["tribunal-core"]),
-    ("tribunal-forge", &["tribunal-core"]),
+    ("tribunal-forge", &["tribunal-core", "tribunal-programs"]),
     // Never the forge: what thinks cannot post, push or merge, by construction.
-    ("tribunal-agent", &["tribunal-context", "tribunal-core"]),
-    ("tribunal-engine", &["tribunal-agent", "tribunal-context", "tribunal-core", "tribunal-forge", "tribunal-store"]),
-    ("tribunal", &["tribunal-agent", "tribunal-core", "tribunal-engine", "tribunal-forge", "tribunal-store"]),
+    ("tribunal-agent", &["tribunal-context", "tribunal-core", "tribunal-programs"]),
+    (
+        "tribunal-engine",
+        &["tribunal-agent", "tribunal-context", "tribunal-core", "tribunal-forge", "tribunal-programs", "tribunal-store"],
+    ),
+    (
+        "tribunal",
+        &["tribunal-agent", "tribunal-core", "tribunal-engine", "tribunal-forge", "tribunal-programs", "tribunal-store"],
+    ),
 ];
 
 /// All that the core may use from outside: data, errors, small pure parsers.

@@ -11,7 +11,6 @@ pub mod folder;
 pub mod linter;
 pub mod model;
 pub mod process;
-pub mod programs;
 pub mod rules;
 pub mod sandbox;
 pub mod sarif;

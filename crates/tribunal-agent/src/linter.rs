@@ -8,7 +8,6 @@
 use crate::AgentFailure;
 use crate::folder::Folder;
 use crate::process::{Clocks, Invocation, Printed, run, written_file};
-use crate::programs;
 use crate::sandbox::{Limits, Network, Reads};
 use crate::scratch::Scratch;
 use std::collections::{BTreeMap, BTreeSet};
@@ -77,7 +76,7 @@ impl ProfiledLinter<'_> {
             return Ok(Found { files, results: Vec::new(), unsuppressed: Vec::new(), given: BTreeSet::new() });
         }
         let program = self.config.program().unwrap_or_default();
-        if programs::find(program).is_none() {
+        if tribunal_programs::find(program).is_none() {
             return Err(failed(format!("not-run: `{program}` is not installed here; install it: {}", self.profile.install)));
         }
         let look = |is_unsuppressed: bool, files: &BTreeSet<RepoPath>| {

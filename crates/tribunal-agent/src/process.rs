@@ -6,7 +6,6 @@
 
 use crate::AgentFailure;
 use crate::folder::Folder;
-use crate::programs;
 use crate::sandbox::home::link_tools;
 use crate::sandbox::plan::Machine;
 use crate::sandbox::reads::Homes;
@@ -197,7 +196,7 @@ fn environment(command: &mut Command, invocation: &Invocation<'_>, mark: &str) {
     command.env_clear();
     for name in ENVIRONMENT.iter().map(|name| (*name).to_owned()).chain(invocation.env.iter().cloned()) {
         if name == "PATH" {
-            command.env(name, programs::path_variable());
+            command.env(name, tribunal_programs::path_variable());
         } else if let Some(value) = std::env::var_os(&name) {
             command.env(name, value);
         }

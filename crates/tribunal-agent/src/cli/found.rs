@@ -1,7 +1,6 @@
 //! Which CLIs are here, where their files are, and whether their version is one that the profile was written against.
 
 use crate::process::{Clocks, Invocation, run};
-use crate::programs;
 use crate::sandbox::reads::Homes;
 use crate::sandbox::{Limits, Network, Reads};
 use std::path::{Path, PathBuf};
@@ -55,7 +54,7 @@ pub fn all() -> Vec<Found> {
 
 pub fn find(cli: Cli, program: &str) -> Option<Found> {
     let located = locate(program)?;
-    let path = programs::find(program)?;
+    let path = tribunal_programs::find(program)?;
     let version = version(&located);
     let is_known = version.as_deref().is_some_and(|version| version.starts_with(known(cli)));
     Some(Found { cli, path, version, is_known })
@@ -89,13 +88,13 @@ fn number_in(text: &str) -> Option<String> {
 
 /// Finds a program, its interpreter and their files.
 pub fn locate(program: &str) -> Option<Program> {
-    let path = programs::find(program)?;
+    let path = tribunal_programs::find(program)?;
     let real = path.canonicalize().ok()?;
     let mut command = vec![real.display().to_string()];
     let mut needs = vec![surroundings(&real)];
     let mut folders = vec![real.parent()?.to_owned()];
     if let Some(interpreter) = interpreter(&real) {
-        let interpreter = programs::find(&interpreter)?;
+        let interpreter = tribunal_programs::find(&interpreter)?;
         folders.insert(0, interpreter.parent()?.to_owned());
         let interpreter = interpreter.canonicalize().ok()?;
         command.insert(0, interpreter.display().to_string());

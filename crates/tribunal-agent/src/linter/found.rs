@@ -3,7 +3,6 @@
 use super::{Changed, Given, ProfiledLinter};
 use crate::AgentFailure;
 use crate::process::{Clocks, Invocation, run};
-use crate::programs;
 use crate::sandbox::{Limits, Network, Reads};
 use regex::Regex;
 use std::path::PathBuf;
@@ -23,8 +22,10 @@ pub struct InstalledLinter {
 
 /// All that have a profile. Each is asked for its version, at most twenty seconds, all at once.
 pub fn installed() -> Vec<InstalledLinter> {
-    let here: Vec<_> =
-        built_in::all().iter().filter_map(|(name, profile)| Some((*name, profile, programs::find(&profile.program)?))).collect();
+    let here: Vec<_> = built_in::all()
+        .iter()
+        .filter_map(|(name, profile)| Some((*name, profile, tribunal_programs::find(&profile.program)?)))
+        .collect();
     std::thread::scope(|scope| {
         let asked: Vec<_> = here
             .into_iter()

@@ -3,7 +3,6 @@
 //! The keyring is asked through the program that the system has for it, which unlocks it and asks the person as it is used to; a
 //! library for it would bring a D-Bus client along.
 
-use crate::programs;
 use std::io::Write as _;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -134,7 +133,7 @@ fn keyring(name: &str, system: &str) -> Result<Vec<String>, String> {
 fn printed(command: &[String], input: &str, without: &[&str], env: &dyn Fn(&str) -> Option<String>) -> Result<String, String> {
     let (program, args) = command.split_first().ok_or("its command is empty")?;
     let home = env("HOME").map(std::path::PathBuf::from).filter(|home| home.is_dir());
-    let mut child = programs::command(program).map_err(|error| format!("`{program}` cannot be started: {error}"))?;
+    let mut child = tribunal_programs::command(program).map_err(|error| format!("`{program}` cannot be started: {error}"))?;
     child.args(args).current_dir(home.unwrap_or_else(std::env::temp_dir));
     for name in without {
         child.env_remove(name);

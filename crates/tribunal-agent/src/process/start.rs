@@ -23,7 +23,6 @@ impl From<std::io::Error> for Unstarted {
 mod linux {
     use super::Unstarted;
     use crate::process::Invocation;
-    use crate::programs;
     use crate::sandbox::bubblewrap::{self, Wrapped};
     use crate::sandbox::enter::{self, Confined, stage::Stage, stage::Stages};
     use crate::sandbox::plan::{Machine, Walls};
@@ -75,7 +74,7 @@ mod linux {
             let unusable = || io::Error::other("bubblewrap cannot be used");
             let mut named = invocation.command.to_vec();
             if let Some(first) = named.first_mut() {
-                *first = programs::located(first)?.to_string_lossy().into_owned();
+                *first = tribunal_programs::located(first)?.to_string_lossy().into_owned();
             }
             let Wrapped { mut command, filters } = bubblewrap::wrap(&named, limits, invocation.directory).ok_or_else(unusable)?;
             let mut confined = enter::confine(&mut command, limits, plan, invocation.directory)?;
@@ -85,7 +84,7 @@ mod linux {
             return Ok((command, Started(confined)));
         }
         let (program, args) = invocation.command.split_first().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
-        let mut command = Command::new(programs::located(program)?);
+        let mut command = Command::new(tribunal_programs::located(program)?);
         command.args(args).current_dir(invocation.directory);
         let confined = match &plan {
             Some(plan) => enter::confine(&mut command, limits, plan, invocation.directory)?,
@@ -99,7 +98,6 @@ mod linux {
 mod other {
     use super::Unstarted;
     use crate::process::Invocation;
-    use crate::programs;
     use crate::sandbox::plan::Machine;
     use std::io;
     use std::net::TcpListener;
@@ -137,7 +135,7 @@ mod other {
     pub fn prepare(machine: &Machine, invocation: &Invocation<'_>) -> Result<(Command, Started), Unstarted> {
         machine.plan(invocation.limits.network).map_err(Unstarted::NotConfined)?;
         let (program, args) = invocation.command.split_first().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
-        let mut command = Command::new(programs::located(program)?);
+        let mut command = Command::new(tribunal_programs::located(program)?);
         command.args(args).current_dir(invocation.directory);
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);

@@ -331,7 +331,7 @@ mod on_linux {
             let stopped = ran.unwrap_err();
             assert!(stopped.stdout.is_empty() && stopped.why.to_string().contains("while mounting the files"), "{stopped:?}");
         }
-        if crate::programs::find("bwrap").is_none() {
+        if tribunal_programs::find("bwrap").is_none() {
             let facts = Facts { namespaces: false, bubblewrap: true, ..here.facts };
             let stopped = shell_on(&Machine { facts, ..here }, "echo ran", Clocks::total(PATIENCE), |_| {}).unwrap_err();
             assert!(stopped.stdout.is_empty() && stopped.why.to_string().contains("bubblewrap cannot be used"), "{stopped:?}");

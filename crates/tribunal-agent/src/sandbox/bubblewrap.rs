@@ -33,7 +33,7 @@ pub struct Wrapped {
 
 pub fn wrap(program: &[String], limits: &Limits, directory: &Path) -> Option<Wrapped> {
     // By its place: the child's PATH is another than ours.
-    let mut command = Command::new(crate::programs::find("bwrap")?);
+    let mut command = Command::new(tribunal_programs::find("bwrap")?);
     for flag in ["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--die-with-parent", "--new-session"] {
         command.arg(flag);
     }

@@ -72,7 +72,7 @@ pub fn of_program(program: &Path, homes: &Homes) -> Vec<PathBuf> {
     let mut needed = Vec::new();
     let mut names = chain(program);
     if let Some(interpreter) = names.last().and_then(|real| crate::cli::found::interpreter(real)) {
-        names.extend(crate::programs::find(&interpreter).iter().flat_map(|path| chain(path)));
+        names.extend(tribunal_programs::find(&interpreter).iter().flat_map(|path| chain(path)));
     }
     for name in &names {
         // The file itself, wherever it lies: somebody named it to be run.

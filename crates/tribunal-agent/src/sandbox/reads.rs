@@ -160,8 +160,8 @@ impl Reads {
     /// For a program of the config. `more` are the paths of its `read`.
     pub fn of_command(command: &[String], more: &[String]) -> Result<Self, String> {
         let homes = Homes::here();
-        let mut run = installed::programs(crate::programs::folders(), &homes);
-        if let Some(program) = command.first().and_then(|program| crate::programs::find(program)) {
+        let mut run = installed::programs(tribunal_programs::folders(), &homes);
+        if let Some(program) = command.first().and_then(|program| tribunal_programs::find(program)) {
             run.extend(installed::of_program(&program, &homes));
         }
         run.extend(named(command, &homes));

@@ -148,7 +148,7 @@ fn process(pid: u32) -> Answer {
 
 #[cfg(not(target_os = "linux"))]
 fn process(pid: u32) -> Answer {
-    let asked = tribunal_agent::programs::command("ps").and_then(|mut ps| ps.args(["-p", &pid.to_string()]).output());
+    let asked = tribunal_programs::command("ps").and_then(|mut ps| ps.args(["-p", &pid.to_string()]).output());
     match asked {
         Ok(output) if output.status.success() => Answer::There { process: begun(pid) },
         Ok(_) => Answer::Gone,
@@ -168,7 +168,7 @@ fn begun(pid: u32) -> Option<String> {
 
 #[cfg(not(target_os = "linux"))]
 fn begun(pid: u32) -> Option<String> {
-    let output = tribunal_agent::programs::command("ps").ok()?.args(["-o", "lstart=", "-p", &pid.to_string()]).output().ok()?;
+    let output = tribunal_programs::command("ps").ok()?.args(["-o", "lstart=", "-p", &pid.to_string()]).output().ok()?;
     let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();
     Some(text).filter(|text| !text.is_empty())
 }

@@ -466,9 +466,9 @@ mod tests {
     #[test]
     fn every_program_is_started_by_its_whole_path() {
         let resolved = [
-            ("tribunal-agent/src/programs.rs", "located(program)?"),
-            ("tribunal-agent/src/process/start.rs", "programs::located(program)?"),
-            ("tribunal-agent/src/sandbox/bubblewrap.rs", "crate::programs::find(\"bwrap\")?"),
+            ("tribunal-programs/src/lib.rs", "located(program)?"),
+            ("tribunal-agent/src/process/start.rs", "tribunal_programs::located(program)?"),
+            ("tribunal-agent/src/sandbox/bubblewrap.rs", "tribunal_programs::find(\"bwrap\")?"),
             ("tribunal-agent/src/sandbox/probe.rs", "\"/\""),
             ("tribunal-forge/src/git/program.rs", "found.git?"),
             ("tribunal/src/commands/demo.rs", "std::env::current_exe()?"),

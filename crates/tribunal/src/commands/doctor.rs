@@ -83,7 +83,7 @@ async fn examine() -> Vec<Line> {
         (false, true) => note(said),
         (false, false) => bad(said),
     });
-    let ignored: Vec<String> = tribunal_agent::programs::ignored().iter().map(|entry| format!("`{}`", entry.display())).collect();
+    let ignored: Vec<String> = tribunal_programs::ignored().iter().map(|entry| format!("`{}`", entry.display())).collect();
     if !ignored.is_empty() {
         let ignored = ignored.join(", ");
         lines.push(note(format!(
@@ -163,5 +163,5 @@ pub fn on_path(program: &str) -> bool {
     if program.contains('/') {
         return std::path::Path::new(program).exists();
     }
-    tribunal_agent::programs::find(program).is_some()
+    tribunal_programs::find(program).is_some()
 }

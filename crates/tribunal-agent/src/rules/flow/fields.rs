@@ -1,7 +1,7 @@
 //! What one method leaves in a field of its object, and another method of the same class reads.
 
 use super::code::Code;
-use super::helpers::class_of;
+use super::local_functions::class_of;
 use super::origin::{Place, Value};
 use super::state::State;
 use std::collections::BTreeMap;

@@ -67,7 +67,7 @@ pub fn ignored() -> &'static [PathBuf] {
 }
 
 /// What a child gets as its `PATH`.
-pub(crate) fn path_variable() -> OsString {
+pub fn path_variable() -> OsString {
     std::env::join_paths(folders()).unwrap_or_default()
 }
 
@@ -76,12 +76,23 @@ pub fn find(program: &str) -> Option<PathBuf> {
     if Path::new(program).is_absolute() {
         return Disk.is_program(Path::new(program)).then(|| PathBuf::from(program));
     }
-    let names = if cfg!(windows) { vec![format!("{program}.exe"), format!("{program}.cmd")] } else { vec![program.to_owned()] };
-    here().find(&names, &Disk)
+    here().find(&names(program), &Disk)
+}
+
+/// The files that it may be.
+fn names(program: &str) -> Vec<String> {
+    if cfg!(windows) { vec![format!("{program}.exe"), format!("{program}.cmd")] } else { vec![program.to_owned()] }
+}
+
+/// A program for work in another folder, and the `PATH` for it: neither that folder's checkout nor that of the current one has a part in
+/// them.
+pub fn find_for(folder: &Path, program: &str) -> (Option<PathBuf>, OsString) {
+    let programs = ProgramPath::new(entries(), &[Path::new("."), folder], &Disk);
+    (programs.find(&names(program), &Disk), std::env::join_paths(programs.folders()).unwrap_or_default())
 }
 
 /// What is started for the first word of a command.
-pub(crate) fn located(program: &str) -> io::Result<PathBuf> {
+pub fn located(program: &str) -> io::Result<PathBuf> {
     if !is_plain(program) {
         return Ok(PathBuf::from(program));
     }
