@@ -10,7 +10,10 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 /// Those that take longest begin first.
-const LONGEST: [&str; 5] = ["forges", "loops", "cli", "tribunal_core", "tribunal_agent"];
+const LONGEST: [&str; 5] = ["forges", "cli", "loops", "tribunal_core", "tribunal_agent"];
+
+/// So many of them start programs and servers, and wait for these half of their time.
+const WAITING: usize = 2;
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Binary {
@@ -54,7 +57,7 @@ const SLOWEST: usize = 20;
 /// All of them, however many fail, without the tests whose names hold one of these.
 pub fn run_binaries(binaries: &[Binary], variables: &[(&str, &str)], without: &[&str]) -> Result<()> {
     let cores = std::thread::available_parallelism().map_or(2, |cores| cores.get());
-    eprintln!("\n{} test binaries, two at a time, {cores} tests of each, {} of the longest", binaries.len(), 2 * cores);
+    eprintln!("\n{} test binaries, two at a time, {cores} tests of each, {} of the longest {WAITING}", binaries.len(), 2 * cores);
     let waiting: Mutex<VecDeque<&Binary>> = Mutex::new(binaries.iter().collect());
     let all: Mutex<Vec<Ran>> = Mutex::new(Vec::new());
     let next = || waiting.lock().ok().and_then(|mut waiting| waiting.pop_front());
@@ -63,8 +66,7 @@ pub fn run_binaries(binaries: &[Binary], variables: &[(&str, &str)], without: &[
         for _ in 0..2 {
             scope.spawn(|| {
                 while let Some(binary) = next() {
-                    // The longest runs alone in the end, and its tests wait for servers half of their time.
-                    let threads = if binary.rank == 0 { 2 * cores } else { cores };
+                    let threads = if binary.rank < WAITING { 2 * cores } else { cores };
                     let ran = run_binary(binary, threads, variables, without);
                     eprintln!(
                         "{} {:>5} s  {:>4} passed  {}",
