@@ -134,7 +134,7 @@ impl Effects {
                 loose: known.loose.into_iter().map(compared).collect(),
                 lost: known.lost,
                 unverified: known.unverified,
-                ids: IdBook::from_names(known.names),
+                ids: IdBook::from_names(known.names).after(known.spoken_of),
                 pull: known.pull,
                 dismissals: known.dismissals,
                 rule_dismissals,

@@ -166,7 +166,7 @@ impl Gitea {
                 (Some(found), _) => found,
                 // An empty list is written as null in places; without a count to confirm it, it is no answer.
                 (None, Hides::Nothing | Hides::Drafts) if total == Some(items.len()) => Vec::new(),
-                (None, Hides::Kinds) if total == Some(0) => Vec::new(),
+                (None, Hides::Kinds { .. }) if total == Some(0) => Vec::new(),
                 (None, _) => return Err(self.hollow(format!("{what}: nothing where a list belongs"))),
             };
             empty = if found.is_empty() { empty + 1 } else { 0 };
@@ -175,7 +175,7 @@ impl Gitea {
                 (Hides::Nothing, total) => empty > 0 || total.is_some_and(|total| items.len() >= total),
                 (Hides::Drafts, Some(total)) => items.len() >= total || (empty > 0 && page * PAGE >= total),
                 (Hides::Drafts, None) => empty > 0,
-                (Hides::Kinds, _) => empty == EMPTY_PAGES,
+                (Hides::Kinds { empty_pages }, _) => empty >= empty_pages,
             };
             if ended {
                 return Ok(PagesRead { items, total, ended });
@@ -191,13 +191,11 @@ enum Hides {
     Nothing,
     /// Other people's drafts, which its count includes.
     Drafts,
-    /// Entries of some kinds. It has no count of the whole, only of each page.
-    Kinds,
+    /// Entries of some kinds. It has no count of the whole, only of each page; so many pages in a row without an entry end it.
+    Kinds {
+        empty_pages: usize,
+    },
 }
-
-/// As many pages in a row without an entry end a list that hides kinds: more comments on lines than that, with nothing between them,
-/// hide what follows.
-const EMPTY_PAGES: usize = 3;
 
 struct PagesRead<T> {
     items: Vec<T>,

@@ -183,3 +183,60 @@ async fn rights_that_cannot_be_known_are_not_guessed() {
     peer.add_collaborator("guild/shop", BOT, "admin").await;
     assert_eq!(bot.permission(&stranger).await, Ok(Permission::Read));
 }
+
+/// Issue 16: the server cuts the list of what happened into pages and then leaves comments on lines and some mentions out. However many
+/// of them somebody adds, a change of the base after them is seen.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_flood_hides_no_change_of_the_base() {
+    let Some(opened) = opened("flood").await else { return };
+    let peer = &opened.peer;
+    opened.checkout.push("develop", &[("b.txt", Some("more\n"))], "more").await;
+    let number = opened.number;
+    let comment = |at: usize| json!({ "path": "a.txt", "new_position": at % 20 + 1, "body": "well" });
+    let review = json!({ "event": "COMMENT", "body": "", "comments": (0..220).map(comment).collect::<Vec<_>>() });
+    peer.api(AUTHOR, Method::POST, &format!("/repos/{}/pulls/{number}/reviews", opened.path), Some(review)).await;
+    let private = json!({ "name": "diary", "private": true, "auto_init": true });
+    peer.api(AUTHOR, Method::POST, "/user/repos", Some(private)).await;
+    let issue = format!("/repos/{AUTHOR}/diary/issues");
+    peer.api(AUTHOR, Method::POST, &issue, Some(json!({ "title": "An issue" }))).await;
+    for _ in 0..160 {
+        let mention = json!({ "body": format!("{}#{number}", opened.path) });
+        peer.api(AUTHOR, Method::POST, &format!("{issue}/1/comments"), Some(mention)).await;
+    }
+    let bot = peer.client(BOT, &opened.path);
+    assert_eq!(bot.base_changed_at(number).await, Ok(None));
+    let pull = format!("/repos/{}/pulls/{number}", opened.path);
+    peer.api(AUTHOR, Method::PATCH, &pull, Some(json!({ "base": "develop" }))).await;
+    assert!(bot.base_changed_at(number).await.unwrap().is_some());
+}
+
+/// Issue 16: a change of the base makes the server forget who pushed. In a fork to which others may push, that is said.
+#[tokio::test(flavor = "multi_thread")]
+async fn pushers_that_the_server_forgot_are_unknown() {
+    let Some(opened) = opened("forgotten").await else { return };
+    let (peer, path) = (&opened.peer, &opened.path);
+    opened.checkout.push("develop", &[("b.txt", Some("more\n"))], "more").await;
+    let fork = peer.fork(path, AUTHOR, "theirs").await;
+    let theirs = peer.checkout(&fork, AUTHOR).await;
+    theirs.push("change", &[("c.txt", Some("one\n"))], "one").await;
+    let number = peer.open_pull(path, AUTHOR, &format!("{AUTHOR}:change"), "develop", "A change").await;
+    let bot = peer.client(BOT, path);
+    let pushers = async || {
+        let pull = bot.pull(number).await.unwrap();
+        bot.pushers(&pull).await.map(|pushers| pushers.into_iter().map(|account| account.login).collect::<Vec<_>>())
+    };
+    let aim = async |base: &str| {
+        let pull = format!("/repos/{path}/pulls/{number}");
+        peer.api(AUTHOR, Method::PATCH, &pull, Some(json!({ "base": base }))).await;
+    };
+    // Nobody else may push to it.
+    aim("main").await;
+    assert!(pushers().await.is_ok());
+    let collaborator = format!("/repos/{fork}/collaborators/{STRANGER}");
+    peer.api(AUTHOR, Method::PUT, &collaborator, Some(json!({ "permission": "write" }))).await;
+    peer.checkout(&fork, STRANGER).await.push("change", &[("d.txt", Some("two\n"))], "two").await;
+    assert!(matches!(pushers().await, Err(ForgeFault::Unsupported { .. })), "{:?}", pushers().await);
+    aim("develop").await;
+    let told = pushers().await;
+    assert!(matches!(told, Err(ForgeFault::Unsupported { .. })), "{told:?}");
+}

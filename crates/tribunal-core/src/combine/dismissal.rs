@@ -75,6 +75,16 @@ pub fn weigh(
     (is_known && right.may_write()).then_some(Dismissal { id: *id, dismissed, finding: None })
 }
 
+/// The name that a dismissal speaks of, whether or not a finding has it; 0 for other words. Names beyond any number of findings are
+/// never reached, and do not count.
+pub fn spoken_of(word: &Word<'_>, right: Permission) -> u32 {
+    const MOST: u32 = 1_000_000;
+    match &word.command {
+        Command::Dismiss { id, .. } if right.may_write() && id.0 <= MOST => id.0,
+        _ => 0,
+    }
+}
+
 /// The words with which this head was allowed, by people who are not its author: whether one of them may write is asked of the forge.
 pub fn allowing<'a>(words: &'a [Word<'_>], head: &Sha, author_of_change: &Account) -> impl Iterator<Item = &'a Account> {
     let (head, author_of_change) = (head.clone(), author_of_change.clone());
@@ -95,6 +105,7 @@ pub fn objection(word: &Word<'_>, right: Permission) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::combine::identity::IdBook;
     use crate::policy::identity::BotAccount;
     use crate::pull::facts::AccountKind;
 
@@ -116,6 +127,20 @@ mod tests {
         assert_eq!(weighed("ada", Permission::Admin, &[3]).map(|word| word.accepted), Some(false));
         assert_eq!(weighed("carol", Permission::Write, &[3]).map(|word| word.accepted), Some(true));
         assert_eq!(weighed("carol", Permission::Read, &[3]), None);
+    }
+
+    /// Whoever deletes our comments deletes our names: the next finding is none that somebody has dismissed.
+    #[test]
+    fn no_finding_gets_a_name_that_was_dismissed_before() {
+        let (carol, id) = (account("carol"), FindingId(3));
+        let word = Word { author: &carol, command: Command::Dismiss { id, reason: "known".into() } };
+        assert_eq!((spoken_of(&word, Permission::Write), spoken_of(&word, Permission::Read)), (3, 0));
+        let far = Word { author: &carol, command: Command::Dismiss { id: FindingId(u32::MAX), reason: "no".into() } };
+        assert_eq!(spoken_of(&far, Permission::Write), 0);
+        let mut ids = IdBook::from_names(BTreeMap::new()).after(spoken_of(&word, Permission::Write));
+        assert_eq!(ids.rename_anew("another".into()), FindingId(4));
+        let stored: IdBook = serde_json::from_str(&serde_json::to_string(&ids).unwrap()).unwrap();
+        assert_eq!(stored, ids);
     }
 
     fn comment(author: Account, body: &str, edited: bool) -> Comment {

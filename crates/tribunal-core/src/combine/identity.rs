@@ -13,11 +13,25 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IdBook {
     names: BTreeMap<FindingKey, FindingId>,
+    /// The highest name that a dismissal on the pull request speaks of. Where our names were lost, counting from one again would put
+    /// another finding under an old word.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    spoken_of: u32,
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 impl IdBook {
     pub fn from_names(names: BTreeMap<FindingKey, FindingId>) -> Self {
-        Self { names }
+        Self { names, spoken_of: 0 }
+    }
+
+    /// New names come after this one as well.
+    #[must_use]
+    pub fn after(self, spoken_of: u32) -> Self {
+        Self { spoken_of, ..self }
     }
 
     pub fn names(&self) -> &BTreeMap<FindingKey, FindingId> {
@@ -37,7 +51,7 @@ impl IdBook {
     }
 
     fn next(&self) -> FindingId {
-        FindingId(self.names.values().map(|id| id.0).max().unwrap_or(0) + 1)
+        FindingId(self.names.values().map(|id| id.0).max().unwrap_or(0).max(self.spoken_of).saturating_add(1))
     }
 
     fn name(&mut self, key: &FindingKey) -> FindingId {

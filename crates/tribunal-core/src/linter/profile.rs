@@ -325,8 +325,9 @@ pub struct Selection {
 }
 
 /// What the program behind a linter's name may obey, whatever the linter is: version managers put a program of their own under its name, and
-/// choose by these files what to run; Node takes plugins and formatters from `node_modules` of the folder that it runs in.
-const OBEYED_BY_ANY: [&str; 33] = [
+/// choose by these files what to run; Node takes plugins and formatters from `node_modules` of the folder that it runs in; a build tool asks
+/// the version control whose folder it sees, and that runs what its settings there name.
+const OBEYED_BY_ANY: [&str; 40] = [
     ".tool-versions",
     ".python-version",
     ".node-version",
@@ -360,6 +361,13 @@ const OBEYED_BY_ANY: [&str; 33] = [
     "rust-toolchain",
     "rust-toolchain.toml",
     "node_modules/**",
+    ".git/**",
+    ".hg/**",
+    ".svn/**",
+    ".bzr/**",
+    ".jj/**",
+    ".fslckout",
+    "_FOSSIL_",
 ];
 /// Files of a shell, which no linter is run by. Out of a whole tree they are taken all the same; where one is what changed, a scanner for
 /// secrets is to read it.

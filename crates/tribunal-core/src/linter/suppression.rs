@@ -26,13 +26,13 @@ const OF_OTHERS: &[&str] = &[
     r"(deno-lint-ignore|standard-disable|jshint ignore|ts-nocheck|ts-ignore|ts-expect-error)",
     r"#pragma\s+warning\s+(disable)",
     r"//\s*(ReSharper\s+disable|noinspection)",
-    r"@SuppressFBWarnings\b([^)]*)",
+    r"\bSuppressFBWarnings\b([^)]*)",
     r"(pragma:\s*allowlist)",
     r"#.*(pyright|pyre-ignore|pyre-fixme|pytype):?",
 ];
 
 /// Attributes that cannot be blanked out: without them the code does not compile, or means something else.
-const STAYING: &str = r"#!?\[(?:allow|expect|cfg_attr)\b";
+const STAYING: &str = r"#\s*!?\s*\[\s*(?:allow|expect|cfg_attr)\b";
 
 /// The comments and attributes that make a linter silent.
 #[derive(Debug)]
@@ -134,11 +134,30 @@ pub fn unread(suppressions: &Suppressions, change: &Change, suppressed: &[Claim]
 /// Where the change adds attributes that suppress something and cannot be blanked out.
 pub fn staying(change: &Change) -> Result<Vec<Silenced>, String> {
     let pattern = Regex::new(STAYING).map_err(|error| error.to_string())?;
-    let first = |file: &ChangedFile| {
-        let line = file.added_lines().find(|line| pattern.is_match(&line.text))?;
-        Some(Silenced::unread(&file.path, line.new_line.unwrap_or(1)))
+    Ok(change.files.iter().filter_map(|file| Some(Silenced::unread(&file.path, first_match(&pattern, file)?))).collect())
+}
+
+/// The line of the first match, over several lines or in one, that the change has written a part of.
+fn first_match(pattern: &Regex, file: &ChangedFile) -> Option<u32> {
+    let Some(text) = file.new_text.as_deref() else {
+        return file.added_lines().find(|line| pattern.is_match(&line.text))?.new_line;
     };
-    Ok(change.files.iter().filter_map(first).collect())
+    let added = file.added_numbers();
+    let (mut line, mut end) = (1, 0);
+    for found in pattern.find_iter(text) {
+        line += line_ends(&text[end..found.start()]);
+        let first = line;
+        line += line_ends(found.as_str());
+        end = found.end();
+        if (first..=line).any(|line| added.contains(line)) {
+            return Some(first);
+        }
+    }
+    None
+}
+
+fn line_ends(text: &str) -> u32 {
+    u32::try_from(text.bytes().filter(|byte| *byte == b'\n').count()).unwrap_or(u32::MAX)
 }
 
 /// Why no linter can be relied upon to read this text as it was reviewed: it counts lines in another way, or decodes it in another way.

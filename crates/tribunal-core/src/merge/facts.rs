@@ -12,7 +12,7 @@ use crate::feedback::lint::Past;
 use crate::findings::scale::Priority;
 use crate::ids::{AgentName, FindingId, RepoPath, RunId, Sha};
 use crate::plan::links::Reference;
-use crate::pull::facts::{BaseRules, Check, Mergeable, Pull, PullState, Tip};
+use crate::pull::facts::{BaseRules, Check, Mergeable, Permission, Pull, PullState, Tip};
 use crate::pull::pushable::NotPushable;
 use crate::pull::told::Told;
 use crate::remedy::patch::{FIXER, RUN};
@@ -98,6 +98,13 @@ impl HeadMaker {
     pub fn unknown_pusher(because: &str) -> HeadMaker {
         let may_write = Told::Unknown(because.to_owned());
         HeadMaker { login: "somebody".to_owned(), part: Part::Pusher, may_write }
+    }
+
+    /// What the author may do is what the change may cause, unless somebody else made a part of it who may not write, or of whom that is
+    /// not known: then it is anybody's.
+    pub fn least_permission(made_by: &[HeadMaker], author: Permission) -> Permission {
+        let mut others = made_by.iter().filter(|maker| maker.part != Part::Author);
+        if others.all(|maker| maker.may_write == Told::Is(true)) { author } else { Permission::Read }
     }
 
     /// A pull request can be opened by one person from the fork of another, who can push to it at any time. Forges other than Gitea do
@@ -326,6 +333,23 @@ mod tests {
         ]);
         assert_eq!(makers.agents, BTreeSet::from(["claude".into()]));
         assert_eq!(makers.runs, BTreeSet::from(["r0".into()]));
+    }
+
+    /// Issue 16, 2: whoever pushed to a head counts before agents look at it, too.
+    #[test]
+    fn the_least_permission_of_all_makers_counts() {
+        let maker = |part, may_write| HeadMaker { login: "dev".into(), part, may_write };
+        let least = |others: &[HeadMaker]| {
+            let author = [maker(Part::Author, Told::Is(true))];
+            HeadMaker::least_permission(&[&author, others].concat(), Permission::Admin)
+        };
+        assert_eq!(least(&[]), Permission::Admin);
+        assert_eq!(least(&[maker(Part::Pusher, Told::Is(true))]), Permission::Admin);
+        for part in [Part::Pusher, Part::ForkOwner] {
+            assert_eq!(least(&[maker(part, Told::Is(false))]), Permission::Read);
+            assert_eq!(least(&[maker(part, Told::Unknown("hidden".into()))]), Permission::Read);
+        }
+        assert_eq!(HeadMaker::least_permission(&[maker(Part::Author, Told::Is(false))], Permission::Triage), Permission::Triage);
     }
 
     /// Issue 16, 3: whoever owns the fork can push to it, whoever opened the pull request.

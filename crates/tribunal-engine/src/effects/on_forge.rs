@@ -4,7 +4,7 @@ use crate::EngineError;
 use crate::say_once::Posted;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use tribunal_core::combine::dismissal::{objection, weigh, words};
+use tribunal_core::combine::dismissal::{objection, spoken_of, weigh, words};
 use tribunal_core::feedback::right::Permissions;
 use tribunal_core::ids::Sha;
 use tribunal_core::merge::facts::{HeadMaker, Part};
@@ -58,6 +58,7 @@ impl OnForge {
                 None => self.right_of(word.author).await?,
             };
             rights.insert(word.author.id.clone(), right);
+            known.spoken_of = known.spoken_of.max(spoken_of(&word, right));
             known.dismissals.extend(weigh(&word, right, &pull.author, pull.subject.place.kind, &known.names));
             objections.extend(objection(&word, right));
         }

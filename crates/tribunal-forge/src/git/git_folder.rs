@@ -119,8 +119,12 @@ fn alternates(common_dir: &Path) -> Result<Vec<PathBuf>, GitError> {
     let text = read_regular_file(&list, MAX_TEXT_BYTES).map_err(failed)?;
     let text = String::from_utf8_lossy(&text);
     // As git has it: nothing is trimmed, and a comment begins with the first byte of its line.
-    let folders = text.split('\n').filter(|line| !line.is_empty() && !line.starts_with('#'));
-    Ok(folders.map(|line| objects.join(line)).collect())
+    let folders: Vec<&str> = text.split('\n').filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
+    // git takes the quotes off, and what comes after the closing one for another folder. It never writes them itself.
+    if folders.iter().any(|line| line.starts_with('"')) {
+        return Err(GitError::Redirected(list));
+    }
+    Ok(folders.into_iter().map(|line| objects.join(line)).collect())
 }
 
 /// Links in the places of objects and refs that lead out of the git directory, as `git-new-workdir` makes them, and where each leads. A

@@ -68,6 +68,11 @@ impl Settings {
         if is_true(last(&settings, "extensions", None, "worktreeconfig")) {
             settings.extend(parse(&read(&git_dir.join("config.worktree"))?));
         }
+        // Newer versions of git take an address there, and keep the refs in the folder that it names.
+        let of_refs = settings.iter().filter(|setting| setting.section == "extensions" && setting.key == "refstorage");
+        if of_refs.filter_map(|setting| setting.value.as_deref()).any(|value| !matches!(value, "files" | "reftable")) {
+            return Err(GitError::Redirected(common_dir.join("config")));
+        }
         Ok(Self(settings))
     }
 
@@ -317,5 +322,20 @@ mod tests {
         assert_eq!(keys, expected);
         assert_eq!(passed.get("user", "name"), Some("A\n[core]\nfsmonitor=/evil"));
         assert_eq!(settings.filters().collect::<Vec<_>>(), ["x"]);
+    }
+
+    /// Issue 16, point 9: refs are kept in the repository itself.
+    #[test]
+    fn refs_are_kept_nowhere_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let read = |value: &str| {
+            let text = format!("[core]\n\trepositoryformatversion = 1\n[extensions]\n\trefStorage = {value}\n");
+            std::fs::write(folder.path().join("config"), text).unwrap();
+            Settings::of(folder.path(), folder.path())
+        };
+        assert!(read("files").is_ok() && read("reftable").is_ok());
+        for elsewhere in ["files:///home/ada/.git", "reftable://../other", "\"\""] {
+            assert!(matches!(read(elsewhere), Err(GitError::Redirected(_))), "{elsewhere}");
+        }
     }
 }

@@ -1,11 +1,12 @@
 //! Pull requests and people.
 
 use super::wire;
-use super::{Gitea, Hides, MAX_PAGES};
+use super::{Gitea, Hides, MAX_PAGES, PAGE};
 use crate::http::client::segment;
 use crate::http::credential::{AuthScheme, for_git};
 use crate::port::{Answered, GitSource, Read};
 use async_trait::async_trait;
+use std::collections::BTreeSet;
 use tribunal_core::calendar::millis_of;
 use tribunal_core::pull::capability::Capabilities;
 use tribunal_core::pull::facts::{Account, Permission, Pull, PullFilter};
@@ -14,6 +15,9 @@ use tribunal_core::pull::place::Project;
 
 /// Somebody whose last two hundred pull requests were all turned down is no contributor.
 const MAX_PAGES_OF_AN_AUTHOR: usize = 4;
+
+/// So many pages of things that happened to a pull request may be hidden in one piece, besides comments on lines: a thousand mentions.
+const HIDDEN_PAGES: usize = 20;
 
 #[async_trait]
 impl Read for Gitea {
@@ -85,7 +89,12 @@ impl Read for Gitea {
     }
 
     async fn pushers(&self, pull: &Pull) -> Answered<Vec<Account>> {
-        Ok(self.events(pull.number).await?.into_iter().filter_map(wire::Event::pusher).collect())
+        let events = self.events(pull.number).await?;
+        let is_hidden = pull.is_fork && events.iter().any(wire::Event::hides_earlier_pushers);
+        if is_hidden && !self.is_pushed_to_by_its_author_alone(pull).await? {
+            return Err(self.unsupported("telling who pushed before a push by force or a change of the base"));
+        }
+        Ok(events.into_iter().filter_map(wire::Event::pusher).collect())
     }
 
     async fn base_changed_at(&self, number: u64) -> Answered<Option<String>> {
@@ -130,12 +139,42 @@ impl Gitea {
         self.made_here.get_or_try_init(find).await.copied()
     }
 
-    /// What happened to a pull request, but for comments on lines.
+    /// What happened to a pull request, but for comments on lines, and mentions elsewhere that this account may not see.
+    ///
+    /// The server cuts pages before it takes these out, and counts nothing, so a page without an entry need not be the end: whoever adds
+    /// enough of them hides what happens next. Comments on lines are counted among the reviews. For the rest there are
+    /// [`HIDDEN_PAGES`]; and our own reviews must be among the entries, so that nothing that came before one of them is missing.
     pub(super) async fn events(&self, number: u64) -> Answered<Vec<wire::Event>> {
         let what = format!("what happened to pull request {number}");
-        let read = self.first_pages(&self.repo(&format!("/issues/{number}/timeline")), &what, MAX_PAGES, Hides::Kinds).await?;
+        // Without a token there is nothing of ours.
+        let me = if self.token.is_some() { Some(self.find_identity().await?) } else { None };
+        let reviews = self.shown_reviews(number).await?.items;
+        let on_lines: usize = reviews.iter().map(|review| review.comments_count).sum();
+        let hides = Hides::Kinds { empty_pages: HIDDEN_PAGES + on_lines.div_ceil(PAGE) };
+        let read = self.first_pages(&self.repo(&format!("/issues/{number}/timeline")), &what, MAX_PAGES, hides).await?;
         self.ended(&read, &what)?;
-        Ok(read.items)
+        let told: BTreeSet<i64> = read.items.iter().filter_map(wire::Event::review).collect();
+        let is_ours = |review: &&wire::Review| me.is_some_and(|me| review.user.as_ref().is_some_and(|user| user.is(me)));
+        match reviews.iter().filter(is_ours).find(|review| review.is_submitted() && !told.contains(&review.id)) {
+            Some(review) => Err(self.hollow(format!("{what} lacks our review {}", review.id))),
+            None => Ok(read.items),
+        }
+    }
+
+    /// Does the head come from a repository of the author's own, to which nobody else may push?
+    async fn is_pushed_to_by_its_author_alone(&self, pull: &Pull) -> Answered<bool> {
+        let Some((owner, name)) = pull.head.repository.as_deref().and_then(|path| path.split_once('/')) else {
+            return Ok(false);
+        };
+        if !owner.eq_ignore_ascii_case(&pull.author.login) {
+            return Ok(false);
+        }
+        let path = format!("/repos/{}/{}/collaborators", segment(owner), segment(name));
+        match self.list::<wire::User>(&path, "who may push to the fork").await {
+            Ok(others) => Ok(others.is_empty()),
+            Err(fault) if fault.may_pass() => Err(fault),
+            Err(_) => Ok(false),
+        }
     }
 
     /// Only an administrator may ask for the rights of others. Everybody may see who can be given work, and in a person's repository

@@ -149,8 +149,7 @@ impl Gitea {
     pub(super) async fn listed_reviews(&self, number: u64) -> Answered<Vec<wire::Review>> {
         let what = format!("the reviews of pull request {number}");
         let path = self.repo(&format!("/pulls/{number}/reviews"));
-        let read: PagesRead<wire::Review> = self.first_pages(&path, &what, MAX_PAGES, Hides::Drafts).await?;
-        self.ended(&read, &what)?;
+        let read = self.shown_reviews(number).await?;
         let whole = match read.total {
             // Other people's drafts may be what is missing. What was submitted stands among the events as well; a draft may too, but
             // cannot be read by itself.
@@ -169,6 +168,14 @@ impl Gitea {
             total => Whole::counted(self.http.host(), &what, read.items, total)?,
         };
         Ok(whole.into_items())
+    }
+
+    /// The reviews that the server shows, with its count of all.
+    pub(super) async fn shown_reviews(&self, number: u64) -> Answered<PagesRead<wire::Review>> {
+        let what = format!("the reviews of pull request {number}");
+        let read = self.first_pages(&self.repo(&format!("/pulls/{number}/reviews")), &what, MAX_PAGES, Hides::Drafts).await?;
+        self.ended(&read, &what)?;
+        Ok(read)
     }
 
     async fn post_review(&self, number: u64, body: &Value) -> Answered<wire::Review> {

@@ -21,6 +21,10 @@ impl Gitea {
             Err(ForgeFault::Refused { status: 405, .. }) => return Ok(Permission::Write),
             teams => teams?,
         };
+        // An organisation has at least the team of its owners.
+        if teams.is_empty() {
+            return Err(self.hollow("the repository of an organisation has no teams"));
+        }
         if teams.len() > MOST_TEAMS {
             return Err(self.hollow(format!("the repository has more than {MOST_TEAMS} teams")));
         }

@@ -23,6 +23,10 @@ pub struct User {
 const WORKFLOWS: i64 = -2;
 
 impl User {
+    pub fn is(&self, account: &Account) -> bool {
+        self.id.to_string() == account.id
+    }
+
     /// A bot is an ordinary user here, so nothing is known about it.
     pub fn account(self) -> Account {
         let kind = if self.id == WORKFLOWS { AccountKind::Bot } else { AccountKind::Unknown };
@@ -207,12 +211,28 @@ pub struct Event {
     review_id: i64,
     #[serde(default)]
     created_at: String,
+    #[serde(default)]
+    body: String,
+}
+
+/// What the body of a push says.
+#[derive(Deserialize)]
+struct PushBody {
+    #[serde(default)]
+    is_force_push: bool,
 }
 
 impl Event {
     /// Whoever pushed, if that is what happened.
     pub fn pusher(self) -> Option<Account> {
         self.user.filter(|_| self.kind == "pull_push").map(User::account)
+    }
+
+    /// Whether the server forgot at this moment who pushed before: a push by force takes the entries of the commits that it replaces with
+    /// it, and a change of the base writes one entry for all, in the name of whoever changed it.
+    pub fn hides_earlier_pushers(&self) -> bool {
+        let by_force = || serde_json::from_str::<PushBody>(&self.body).is_ok_and(|body| body.is_force_push);
+        self.kind == "change_target_branch" || (self.kind == "pull_push" && by_force())
     }
 
     /// When it was aimed at another branch, if that is what happened.
@@ -272,6 +292,11 @@ pub struct Review {
 }
 
 impl Review {
+    /// A review that was submitted, and not asked for or kept as a draft.
+    pub fn is_submitted(&self) -> bool {
+        matches!(self.state.as_str(), "APPROVED" | "REQUEST_CHANGES" | "COMMENT")
+    }
+
     /// Nothing for a mere request to review, which this server lists as a review.
     pub fn words(self, made_here: MadeHere) -> Result<Option<talk::Review>, String> {
         let state = match (self.state.as_str(), self.dismissed) {

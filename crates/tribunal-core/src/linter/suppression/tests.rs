@@ -60,11 +60,15 @@ fn every_linter_s_comments_are_known() {
         ("markdownlint", "<!-- markdownlint-configure-file { \"default\": false } -->"),
         ("mypy", "x = f()  # type: ignore[arg-type]"),
         ("mypy", "# mypy: ignore-errors"),
+        ("markdownlint", "<!-- MarkdownLint-Disable -->"),
         ("mypy", "@typing.no_type_check"),
+        ("mypy", "from typing import no_type_check as quiet"),
+        ("mypy", "@tp.no_type_check"),
         ("oxlint", "// oxlint-disable-next-line no-eval"),
         ("oxlint", "/* eslint-disable */"),
         ("pmd", "x(); // NOPMD"),
         ("pmd", "@SuppressWarnings(\"PMD\")"),
+        ("pmd", "@ SuppressWarnings(\"PMD\")"),
         ("pylint", "# pylint: skip-file"),
         ("pylint", "x = 1  # noqa pylint: disable=invalid-name"),
         ("rubocop", "# rubocop:disable all"),
@@ -76,6 +80,7 @@ fn every_linter_s_comments_are_known() {
         ("semgrep", "eval(x)  // nosemgrep: no-eval"),
         ("shellcheck", "# shellcheck disable=all"),
         ("sqlfluff", "SELECT 1 -- noqa"),
+        ("sqlfluff", "/* noqa: disable=all */"),
         ("sqlfluff", "-- sqlfluff:exclude_rules:all"),
         ("staticcheck", "//lint:file-ignore U1000 no"),
         ("stylelint", "/* stylelint-disable */"),
@@ -174,6 +179,19 @@ fn a_file_that_a_linter_may_leave_out_is_named() {
     assert_eq!(find("ruff", "src/dist/a.py", &["x = 1", "y = 1"], &[1]), Some(1));
     assert_eq!(find("ruff", "src/distance/a.py", &["x = 1", "y = 1"], &[1]), None);
     assert_eq!(find("gitleaks", "logo.svg", &["x", "y"], &[1]), Some(1));
+    assert_eq!(find("pmd", "A.java", &["@SuppressWarnings(", "\"PMD\")"], &[0]), Some(1));
+    assert_eq!(find("pmd", "A.java", &["class A {}", "@SuppressWarnings(\"PMD\")"], &[1]), None);
+}
+
+/// Issue 16: an attribute is one in whatever way it is written, over several lines as well.
+#[test]
+fn an_attribute_that_stays_is_named() {
+    let named = |lines: &[&str], added: &[usize]| staying(&file("a.rs", lines, added)).unwrap().pop().map(|one| one.line);
+    assert_eq!(named(&["fn a() {}", "#[allow(clippy::all)]"], &[1]), Some(2));
+    assert_eq!(named(&["fn a() {}", "# ! [ allow(clippy::all)]"], &[1]), Some(2));
+    assert_eq!(named(&["#[", "allow(clippy::all)]"], &[1]), Some(1));
+    assert_eq!(named(&["#[allow(clippy::all)]", "fn a() {}", "#[", "  expect(x)]"], &[3]), Some(3));
+    assert_eq!(named(&["#[allow(clippy::all)]", "fn a() {}"], &[1]), None);
 }
 
 /// Issue 16: lines that have a linter speak of another file or line, where its results would be dropped.

@@ -18,6 +18,8 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Known {
     pub names: BTreeMap<FindingKey, FindingId>,
+    /// The highest name that a dismissal of somebody who may give one speaks of.
+    pub spoken_of: u32,
     pub last: Option<KnownReview>,
     /// Open findings that the last review does not know of.
     pub loose: Vec<Finding>,

@@ -318,13 +318,10 @@ pub(in crate::commands) async fn withheld(
 
 /// Who sent a change, and whether somebody let the agents look at exactly this head.
 async fn standing(connected: &Connected, pull: &Pull, bots: &Bots) -> Result<(Standing, bool), Situation> {
+    let on = on_forge(connected);
     let is_ours = pull.author.is(&connected.forge.identity().await?);
-    let permission = match HeadMaker::fork_owner(pull, connected.place.kind.tells_pushers()) {
-        // Its owner can push anything to it, whoever opened the pull request.
-        Some(_) => Permission::Read,
-        None if is_ours => Permission::Write,
-        None => on_forge(connected).right_of(&pull.author).await?,
-    };
+    let of_author = if is_ours { Permission::Write } else { on.right_of(&pull.author).await? };
+    let permission = HeadMaker::least_permission(&on.head_makers(pull).await?, of_author);
     let has_contributed = !permission.may_write() && connected.forge.has_contributed(&pull.author).await?;
     let standing = Standing::of(permission, has_contributed);
     let allowed = standing != Standing::Maintainer && is_allowed(connected, pull, bots).await?;
