@@ -205,11 +205,14 @@ fn looks_random(value: &str, is_bare: bool) -> bool {
     let words: Vec<&str> = value.split(['-', '_', '.', ':', '/']).collect();
     let is_name = words.len() > 1
         && words.iter().all(|word| word.chars().skip_while(char::is_ascii_alphabetic).all(|c| c.is_ascii_digit()));
-    (has_digit || has_sign || is_mixed && value.len() >= 16) && entropy(value) >= 2.8 && !is_name
+    (has_digit || has_sign || is_mixed && value.len() >= 16) && entropy(value) >= KEY_ENTROPY && !is_name
 }
 
+/// Bits for each letter, where the name says that it is a key. What has fewer repeats a few letters.
+pub(super) const KEY_ENTROPY: f64 = 2.8;
+
 /// Bits per character.
-fn entropy(value: &str) -> f64 {
+pub(super) fn entropy(value: &str) -> f64 {
     let mut counts = std::collections::BTreeMap::new();
     value.bytes().for_each(|byte| *counts.entry(byte).or_insert(0u32) += 1);
     let length = value.len() as f64;
