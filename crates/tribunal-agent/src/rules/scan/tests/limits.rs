@@ -103,6 +103,11 @@ fn shapes(n: usize) -> Vec<(&'static str, Change)> {
         }),
         ("weakened tests", one("tests/test_a.py", equality, presence)),
         ("a workflow", one(".github/workflows/a.yml", workflow("read"), workflow("write"))),
+        ("jobs that wait for others", {
+            let job = |n: usize| [format!("  j{n}:"), "    needs: [a, b]".to_owned(), "    steps: []".to_owned()];
+            let head = ["on: pull_request_target".to_owned(), "jobs:".to_owned()];
+            one(".github/workflows/a.yml", vec![], head.into_iter().chain((0..10 * n).flat_map(job)).collect())
+        }),
         ("a section with a long name", {
             let inside = (0..n).map(|n| format!("    \"d{n}\": \"o/r{n}\","));
             let name = format!("\"{}\": {{", "name".repeat(25 * n));
