@@ -15,6 +15,7 @@ mod hidden_unicode;
 mod manifest;
 mod missing_tests;
 mod npm_install_script;
+mod package_json;
 pub mod pattern;
 mod private_key;
 mod test_declarations;
