@@ -21,7 +21,7 @@ mod private_key;
 mod test_declarations;
 mod tests_deleted;
 mod tests_weakened;
-mod workflow;
+pub mod workflow;
 
 use super::clock::{Clock, Steps};
 use super::compile::Rule;

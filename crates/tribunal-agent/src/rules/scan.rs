@@ -11,7 +11,7 @@ use super::fix::line_fix;
 use super::lines::ReadLine;
 use super::lines::surroundings::Surroundings;
 use super::load::RuleError;
-use super::misread::{is_disputed, language_of};
+use super::misread::{hides_values, is_disputed, language_of};
 use super::old;
 use super::suppress;
 use super::syntax::{Looked, Subject, Unscanned, scan_text};
@@ -162,6 +162,7 @@ fn scan_file(rules: &RuleSet, file: &ChangedFile, look: Look, clock: Clock) -> R
             Syntax::Cut(reason) => (Depth::Lines, Some(reason)),
         },
     };
+    let cut = cut.or_else(|| hides_values(file).then_some(NotReviewed::ReadOtherwise));
     let mut claims = old::without_rewritten(rules, file, claims);
     // Counted last: code that was only moved takes no room.
     let mut tally = Tally::default();
@@ -298,7 +299,7 @@ fn scan_lines(rules: &RuleSet, file: &ChangedFile, is_test: bool, clock: Clock) 
 }
 
 /// The file after the change, where all of it is known.
-fn whole_text(file: &ChangedFile) -> Option<Cow<'_, str>> {
+pub fn whole_text(file: &ChangedFile) -> Option<Cow<'_, str>> {
     match &file.new_text {
         Some(text) => Some(Cow::Borrowed(text)),
         None if file.status == FileStatus::Added => {
