@@ -24,3 +24,4 @@ mod suppress;
 mod syntax;
 mod threads;
 pub mod visible;
+mod yaml;

@@ -15,14 +15,15 @@ mod hidden_unicode;
 mod manifest;
 mod missing_tests;
 mod npm_install_script;
+mod package_json;
 pub mod pattern;
 mod private_key;
 mod test_declarations;
 mod tests_deleted;
 mod tests_weakened;
-mod workflow;
+pub mod workflow;
 
-use super::clock::Clock;
+use super::clock::{Clock, Steps};
 use super::compile::Rule;
 use super::lines::{PART_BYTES, boundary};
 use super::scan::claim;
@@ -79,6 +80,24 @@ impl<'a> Scope<'a> {
         })
     }
 
+    /// The lines that the change added to a file, as far as there is time.
+    fn added_lines<'f>(&self, file: &'f ChangedFile) -> impl Iterator<Item = &'f DiffLine> {
+        self.in_time(file, file.added_lines())
+    }
+
+    /// What is to be looked at in a file, until the time is over: then the file is named as not reviewed.
+    fn in_time<T>(&self, file: &ChangedFile, all: impl Iterator<Item = T>) -> impl Iterator<Item = T> {
+        let steps = Steps::new(self.clock);
+        let path = file.path.clone();
+        all.take_while(move |_| {
+            let is_over = steps.is_over();
+            if is_over {
+                self.unread.borrow_mut().insert(path.clone());
+            }
+            !is_over
+        })
+    }
+
     /// The claim about one line of the diff: by its old number if the change removed it.
     fn claim(&self, file: &ChangedFile, line: &DiffLine) -> Claim {
         self.claim_of_part(file, line, &line.text)
@@ -120,4 +139,31 @@ pub fn by_name(name: &str) -> Option<Check> {
         "weakened-test" => tests_weakened::check,
         _ => return None,
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::clock::TimeLimits;
+    use crate::rules::compile::RuleSet;
+    use crate::rules::examples::added;
+    use crate::rules::load::built_in;
+    use crate::rules::visible::Look;
+    use std::time::Duration;
+
+    /// Also inside of a file, which may be as large as a change.
+    #[test]
+    fn a_check_stops_inside_a_file_and_names_it() {
+        let change = added("a.txt", &"x\n".repeat(200));
+        let visible = VisibleChange::new(&change, |_| Some(Look::Whole));
+        let rules = RuleSet::new(built_in().unwrap()).unwrap();
+        let looked_at = |total: Duration| {
+            let clock = Clock::start(TimeLimits { total, ..TimeLimits::default() });
+            let scope = Scope { rule: &rules.rules[0], change: &visible, clock, unread: RefCell::default() };
+            let count = scope.added_lines(&change.files[0]).count();
+            (count, scope.unread.into_inner().len())
+        };
+        assert_eq!(looked_at(Duration::ZERO), (0, 1));
+        assert_eq!(looked_at(TimeLimits::default().total), (200, 0));
+    }
 }

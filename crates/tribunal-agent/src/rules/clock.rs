@@ -1,5 +1,6 @@
 //! How long the rules may look. A file whose time runs out is named as not reviewed; it never holds up the others.
 
+use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 #[derive(Debug, Clone, Copy)]
@@ -35,5 +36,27 @@ impl Clock {
 
     pub fn is_over(&self) -> bool {
         Instant::now() >= self.end
+    }
+}
+
+/// Steps between two looks at the clock.
+const STEPS_PER_LOOK: usize = 64;
+
+/// Asks a clock at the first of many steps and then now and then. It counts the steps that are made, and not what they are made over:
+/// the change decides which lines are passed over.
+pub struct Steps {
+    clock: Clock,
+    made: Cell<usize>,
+}
+
+impl Steps {
+    pub fn new(clock: Clock) -> Self {
+        Self { clock, made: Cell::new(0) }
+    }
+
+    /// Makes one step, and tells whether there was no time left for it.
+    pub fn is_over(&self) -> bool {
+        let made = self.made.replace(self.made.get() + 1);
+        made.is_multiple_of(STEPS_PER_LOOK) && self.clock.is_over()
     }
 }

@@ -2,6 +2,9 @@
 //! Only what the change wrote counts.
 
 use super::checks::pattern::Pattern;
+use super::checks::workflow::is_workflow;
+use super::scan::whole_text;
+use super::yaml;
 use tree_sitter::{Node, Tree};
 use tribunal_core::diff::change::{AddedLines, ChangedFile, FileStatus};
 use tribunal_core::diff::language::Language;
@@ -11,6 +14,12 @@ use tribunal_core::linter::suppression::has_odd_encoding;
 pub fn is_read_otherwise(language: Language, text: &str, tree: &Tree, added: &AddedLines) -> bool {
     let is_encoded = || language == Language::Python && added.count() > 0 && has_odd_encoding(text);
     has_lone_return(text, added) || is_encoded() || has_misread_node(language, text, tree, added)
+}
+
+/// Whether the change wrote values into a workflow that its checks, which read line by line, cannot see. Nothing where only its hunks
+/// are known: they do not tell what is part of a script.
+pub fn hides_values(file: &ChangedFile) -> bool {
+    is_workflow(file) && whole_text(file).is_some_and(|text| yaml::hides_values(&text, &file.added_numbers()))
 }
 
 /// A carriage return alone ends a line, and so a comment, for most interpreters and for no grammar.

@@ -3,7 +3,7 @@
 //! The result is in the order of the diff, whatever order the threads finished in.
 
 use super::checks::pattern::Pattern;
-use super::clock::{Clock, TimeLimits};
+use super::clock::{Clock, Steps, TimeLimits};
 use super::comments::CommentSyntax;
 use super::compile::{Rule, RuleSet, SyntaxRules};
 use super::file::TestCode;
@@ -11,7 +11,7 @@ use super::fix::line_fix;
 use super::lines::ReadLine;
 use super::lines::surroundings::Surroundings;
 use super::load::RuleError;
-use super::misread::{is_disputed, language_of};
+use super::misread::{hides_values, is_disputed, language_of};
 use super::old;
 use super::suppress;
 use super::syntax::{Looked, Subject, Unscanned, scan_text};
@@ -40,8 +40,6 @@ use tribunal_core::plan::files::NotReviewed;
 pub const MAX_PARSED_BYTES: usize = 2 * 1024 * 1024;
 /// What one rule finds beyond this in one file, with the same weight, is more of the same.
 const MAX_PER_RULE: usize = 250;
-/// Lines between two looks at the clock.
-const LINES_PER_TICK: usize = 64;
 
 /// How closely the rules could look at one file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -164,6 +162,7 @@ fn scan_file(rules: &RuleSet, file: &ChangedFile, look: Look, clock: Clock) -> R
             Syntax::Cut(reason) => (Depth::Lines, Some(reason)),
         },
     };
+    let cut = cut.or_else(|| hides_values(file).then_some(NotReviewed::ReadOtherwise));
     let mut claims = old::without_rewritten(rules, file, claims);
     // Counted last: code that was only moved takes no room.
     let mut tally = Tally::default();
@@ -206,13 +205,14 @@ fn scan_lines(rules: &RuleSet, file: &ChangedFile, is_test: bool, clock: Clock) 
     let old_whole = || before_change.get_or_init(|| old_text().map(|text| comments.without_comments(&text))).as_deref();
     let old_around: OnceCell<Option<Surroundings<'_>>> = OnceCell::new();
     let mut above: Option<&DiffLine> = None;
-    for (number, line) in file.lines().filter(|line| line.new_line.is_some()).enumerate() {
+    let steps = Steps::new(clock);
+    for line in file.lines().filter(|line| line.new_line.is_some()) {
+        if steps.is_over() {
+            return None;
+        }
         let before = above.replace(line);
         if line.origin != Origin::Added {
             continue;
-        }
-        if number % LINES_PER_TICK == 0 && clock.is_over() {
-            return None;
         }
         let read = ReadLine::new(&line.text, comments);
         for (index, ((rule, matcher), found)) in looking.iter().zip(&mut found).enumerate() {
@@ -221,12 +221,19 @@ fn scan_lines(rules: &RuleSet, file: &ChangedFile, is_test: bool, clock: Clock) 
             }
             let Some(hit) = matcher.find(&read) else { continue };
             let number = line.new_line.unwrap_or(1);
+            // What stands around a line may be the whole file, for each of its lines.
+            if clock.is_over() {
+                return None;
+            }
             if !matcher.fits(around.get_or_init(|| whole().map(Surroundings::new)).as_ref(), number) {
                 continue;
             }
-            let fitted =
-                |number: u32| matcher.fits(old_around.get_or_init(|| old_whole().map(Surroundings::new)).as_ref(), number);
-            if moved.take(index, &hit.quote, fitted) {
+            let old_around = || old_around.get_or_init(|| old_whole().map(Surroundings::new)).as_ref();
+            let is_moved = moved.take(index, &hit.quote, |number| !clock.is_over() && matcher.fits(old_around(), number));
+            if clock.is_over() {
+                return None;
+            }
+            if is_moved {
                 continue;
             }
             let mut claim = claim(rule, &file.path, number, number, hit.quote);
@@ -251,18 +258,27 @@ fn scan_lines(rules: &RuleSet, file: &ChangedFile, is_test: bool, clock: Clock) 
     let text = file.new_text.as_deref().filter(|_| !placed.is_empty() && added.count() > 0 && file.status != FileStatus::Added);
     let lines: Vec<&str> = text.map(|text| text.lines().collect()).unwrap_or_default();
     for ((rule, matcher), found) in placed {
-        for (index, line) in lines.iter().enumerate().filter(|(index, _)| !added.contains(*index as u32 + 1)) {
-            if index % LINES_PER_TICK == 0 && clock.is_over() {
+        for (index, line) in lines.iter().enumerate() {
+            if steps.is_over() {
                 return None;
             }
             let number = index as u32 + 1;
+            if added.contains(number) {
+                continue;
+            }
             let around = || around.get_or_init(|| whole().map(Surroundings::new)).as_ref();
             let old_around = || old_around.get_or_init(|| old_whole().map(Surroundings::new)).as_ref();
             let is_turned = || {
                 let old = old::old_number(file, number)?;
                 (matcher.fits(around(), number) && !matcher.fits(Some(old_around()?), old)).then_some(())
             };
-            let Some(hit) = matcher.find(&ReadLine::new(line, comments)).filter(|_| is_turned().is_some()) else { continue };
+            let Some(hit) = matcher.find(&ReadLine::new(line, comments)) else { continue };
+            if clock.is_over() {
+                return None;
+            }
+            if is_turned().is_none() {
+                continue;
+            }
             // What can be pointed at is a line of the change.
             let neighbours = around().map(|around| around.neighbours(index)).unwrap_or_default();
             let Some(at) = neighbours.into_iter().find(|at| added.contains(*at as u32 + 1)) else { continue };
@@ -283,7 +299,7 @@ fn scan_lines(rules: &RuleSet, file: &ChangedFile, is_test: bool, clock: Clock) 
 }
 
 /// The file after the change, where all of it is known.
-fn whole_text(file: &ChangedFile) -> Option<Cow<'_, str>> {
+pub fn whole_text(file: &ChangedFile) -> Option<Cow<'_, str>> {
     match &file.new_text {
         Some(text) => Some(Cow::Borrowed(text)),
         None if file.status == FileStatus::Added => {

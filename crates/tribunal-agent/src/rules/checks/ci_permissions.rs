@@ -30,7 +30,7 @@ pub fn check(scope: &Scope<'_>) -> Vec<Claim> {
     for file in scope.files().filter(|file| is_workflow(file)) {
         let Some(text) = whole_text(file) else { continue };
         let facts = Facts::new(file, &text);
-        for line in file.added_lines().filter(|line| facts.widens(&text, line)) {
+        for line in scope.added_lines(file).filter(|line| facts.widens(&text, line)) {
             let mut claim = scope.claim(file, line);
             if TARGET.is_match(code(&line.text)) && runs_no_code(&text) {
                 claim.severity = Some(Severity::Question);

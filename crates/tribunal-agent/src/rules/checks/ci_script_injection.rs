@@ -26,14 +26,15 @@ static TYPED: Pattern = Pattern::new(concat!(
 pub fn check(scope: &Scope<'_>) -> Vec<Claim> {
     let mut claims = Vec::new();
     for file in scope.files().filter(|file| is_workflow(file)) {
-        if !file.added_lines().any(|line| TYPED.is_match(&line.text)) {
+        if !scope.added_lines(file).any(|line| TYPED.is_match(&line.text)) {
             continue;
         }
         match whole_text(file) {
             Some(text) => {
                 let scripts = script_lines(&text);
                 let in_script = |number: u32| scripts.get(number as usize - 1).copied().unwrap_or(false);
-                let hits = file.added_lines().filter(|line| line.new_line.is_some_and(in_script) && TYPED.is_match(&line.text));
+                let hits =
+                    scope.added_lines(file).filter(|line| line.new_line.is_some_and(in_script) && TYPED.is_match(&line.text));
                 claims.extend(hits.map(|line| scope.claim(file, line)));
             }
             // Without the file, a hunk shows only the scripts that begin in it.

@@ -7,7 +7,7 @@ use super::pattern::Pattern;
 use super::workflow::{Job, code, condition_lines, is_workflow, jobs, script_lines};
 use super::{Scope, whole_text};
 use std::collections::BTreeSet;
-use tribunal_core::diff::change::DiffLine;
+use tribunal_core::diff::change::{ChangedFile, DiffLine};
 use tribunal_core::findings::report::Claim;
 use tribunal_core::findings::scale::Severity;
 
@@ -29,13 +29,13 @@ static PERMISSIONS: Pattern = Pattern::new(r"^permissions:");
 pub fn check(scope: &Scope<'_>) -> Vec<Claim> {
     let mut claims = Vec::new();
     for file in scope.files().filter(|file| is_workflow(file)) {
-        let added = |pattern: &'static Pattern| file.added_lines().filter(move |line| pattern.is_match(code(&line.text)));
+        let added = |pattern: &'static Pattern| scope.added_lines(file).filter(move |line| pattern.is_match(code(&line.text)));
         if added(&HEAD).chain(added(&PRIVILEGED)).next().is_none() {
             continue;
         }
         let Some(text) = whole_text(file) else { continue };
         let any = |pattern: &Pattern| text.iter().any(|line| pattern.is_match(code(line)));
-        let unguarded = unguarded_checkouts(&text);
+        let unguarded = unguarded_checkouts(scope, file, &text);
         let is_unguarded = |line: &&DiffLine| line.new_line.is_some_and(|number| unguarded.contains(&(number as usize - 1)));
         let line = added(&HEAD).find(is_unguarded).or_else(|| added(&PRIVILEGED).next().filter(|_| !unguarded.is_empty()));
         let Some(line) = line.filter(|_| any(&PRIVILEGED)) else { continue };
@@ -52,12 +52,13 @@ pub fn check(scope: &Scope<'_>) -> Vec<Claim> {
 }
 
 /// The checkouts of a stranger's head in jobs without a condition about who that is, here or in a job that they wait for.
-fn unguarded_checkouts(text: &[&str]) -> BTreeSet<usize> {
+fn unguarded_checkouts(scope: &Scope<'_>, file: &ChangedFile, text: &[&str]) -> BTreeSet<usize> {
     let jobs = jobs(text);
     let conditions = condition_lines(text);
     let has_guard = |job: &Job<'_>| job.lines.clone().any(|index| conditions[index] && GUARD.is_match(code(text[index])));
-    let is_guarded = |job: &Job<'_>| has_guard(job) || jobs.iter().any(|other| job.needs(other) && has_guard(other));
-    let open = jobs.iter().filter(|job| !is_guarded(job)).flat_map(|job| job.lines.clone());
+    let guards: BTreeSet<&str> = scope.in_time(file, jobs.iter()).filter(|job| has_guard(job)).map(|job| job.name).collect();
+    let is_guarded = |job: &Job<'_>| has_guard(job) || job.needs().any(|name| guards.contains(name));
+    let open = scope.in_time(file, jobs.iter()).filter(|job| !is_guarded(job)).flat_map(|job| job.lines.clone());
     open.filter(|index| HEAD.is_match(code(text[*index]))).collect()
 }
 

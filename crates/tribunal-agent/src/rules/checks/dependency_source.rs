@@ -5,17 +5,18 @@
 //! left alone: Bundler writes the commit into the lock, and nobody builds from the Gemfile alone.
 
 use super::Scope;
-use super::manifest::{Format, sections};
+use super::manifest::sections;
+use super::package_json;
 use super::pattern::Pattern;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use tribunal_core::diff::change::{ChangedFile, DiffLine};
 use tribunal_core::findings::report::Claim;
 
-static NPM: Pattern = Pattern::new(
-    r#"^\s*"[^"]+"\s*:\s*"((?:git\+\w+:|git:|git@|github:|gitlab:|bitbucket:|https?:)[^"]+|[\w.-]+/[\w.-]+(?:#[^"]*)?)"\s*,?\s*$"#,
-);
+static NPM: Pattern =
+    Pattern::new(r"^\s*((?i:git\+\w+:|git:|git@|github:|gitlab:|bitbucket:|https?:).+|[\w.-]+/[\w.-]+(?:#.*)?)\s*$");
 static NPM_SECTION: Pattern =
-    Pattern::new(r"^(?:dependencies|optionalDependencies|devDependencies|resolutions|overrides|pnpm\.overrides)$");
+    Pattern::new(r"^\.(?:dependencies|optionalDependencies|devDependencies|resolutions|overrides|pnpm\.overrides)$");
 static PIP: Pattern = Pattern::new(
     r"^\s*(?:(?:-e|--editable)\s+)?(?:[\w.\[\],-]+\s*@\s*)?((?:git\+|hg\+|svn\+)\S+|https?://\S+(?:\.zip|\.tar\.gz|\.tgz|\.whl)\S*)",
 );
@@ -61,18 +62,18 @@ pub fn check(scope: &Scope<'_>) -> Vec<Claim> {
     // A source is pinned if the lock file names its commit, and the lock file is part of the change.
     let files = scope.change.all.iter().filter(|file| LOCKS.contains(&file.path.file_name()));
     let locks: BTreeMap<&str, Lock<'_>> = files.map(|file| (file.path.as_str(), Lock::new(file))).collect();
-    let is_free = |file: &ChangedFile, line: &DiffLine| !is_locked(&locks, file, line);
     let of_file = |file: &'_ ChangedFile| {
-        let lines = unpinned(file).into_iter().filter(|line| is_free(file, line));
-        lines.map(|line| scope.claim(file, line)).collect::<Vec<_>>()
+        let mut lines = BTreeSet::new();
+        let free = scope.in_time(file, unpinned(scope, file).into_iter()).filter(|(_, source)| !is_locked(&locks, file, source));
+        free.filter(|(line, _)| lines.insert(line.new_line)).map(|(line, _)| scope.claim(file, line)).collect::<Vec<_>>()
     };
     scope.files().flat_map(of_file).collect()
 }
 
 /// Does a lock of the same folder, or of one above it, take the source at a commit in this change?
-fn is_locked(locks: &BTreeMap<&str, Lock<'_>>, manifest: &ChangedFile, line: &DiffLine) -> bool {
+fn is_locked(locks: &BTreeMap<&str, Lock<'_>>, manifest: &ChangedFile, source: &str) -> bool {
     let names = locks_of(manifest.path.file_name());
-    let Some(repository) = REPOSITORY.group(&line.text).filter(|_| !names.is_empty()) else { return false };
+    let Some(repository) = REPOSITORY.group(source).filter(|_| !names.is_empty()) else { return false };
     let folders = manifest.path.as_str().rmatch_indices('/').map(|(at, _)| &manifest.path.as_str()[..=at]);
     let beside = folders.chain([""]).flat_map(|folder| names.iter().map(move |name| format!("{folder}{name}")));
     beside.filter_map(|path| locks.get(path.as_str())).any(|lock| lock.pins(repository))
@@ -112,31 +113,29 @@ fn pairs(line: &str) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-fn unpinned(file: &ChangedFile) -> Vec<&DiffLine> {
+/// Each source that is not pinned, with the line to point at.
+fn unpinned<'a>(scope: &Scope<'_>, file: &'a ChangedFile) -> Vec<(&'a DiffLine, Cow<'a, str>)> {
     let name = file.path.file_name();
+    let by_line = |line: &'a DiffLine| (line, Cow::Borrowed(line.text.as_str()));
+    let with = |pattern: &'static Pattern| {
+        let is_free = |line: &&DiffLine| pattern.group(&line.text).is_some_and(|source| !PIN.is_match(source));
+        scope.added_lines(file).filter(is_free).map(by_line).collect::<Vec<_>>()
+    };
     match name {
-        "package.json" => sections(file, Format::Json)
-            .into_iter()
-            .filter(|(line, section)| NPM_SECTION.is_match(section) && npm(&line.text))
-            .map(|(line, _)| line)
-            .collect(),
-        "Cargo.toml" => toml(file),
-        "pyproject.toml" => {
-            let mut found = toml(file);
-            found.extend(
-                file.added_lines().filter(|line| PYPROJECT.group(&line.text).is_some_and(|source| !PIN.is_match(source))),
-            );
-            found
+        "package.json" => {
+            let new = scope.in_time(file, package_json::written(file).new.into_iter());
+            let sources = new.filter(|(_, entry)| entry.is_text && NPM_SECTION.is_match(&entry.section) && npm(&entry.value));
+            sources.map(|(line, entry)| (line, Cow::Owned(entry.value))).collect()
         }
-        _ if name.starts_with("requirements") && name.ends_with(".txt") => {
-            file.added_lines().filter(|line| PIP.group(&line.text).is_some_and(|source| !PIN.is_match(source))).collect()
-        }
+        "Cargo.toml" => toml(file).into_iter().map(by_line).collect(),
+        "pyproject.toml" => toml(file).into_iter().map(by_line).chain(with(&PYPROJECT)).collect(),
+        _ if name.starts_with("requirements") && name.ends_with(".txt") => with(&PIP),
         _ => Vec::new(),
     }
 }
 
-fn npm(line: &str) -> bool {
-    NPM.group(line).is_some_and(|source| !PIN.is_match(source) && !source.starts_with("https://registry."))
+fn npm(value: &str) -> bool {
+    NPM.group(value).is_some_and(|source| !PIN.is_match(source) && !source.starts_with("https://registry."))
 }
 
 /// `x = { git = "…" }` in one line, or `git = "…"` in a section of its own; the pin may stand on a neighbour.
@@ -144,7 +143,7 @@ fn toml(file: &ChangedFile) -> Vec<&DiffLine> {
     let mut found = Vec::new();
     let pins: BTreeMap<u32, bool> =
         file.lines().filter_map(|line| Some((line.new_line?, TOML_PIN.is_match(&line.text)))).collect();
-    for (line, section) in sections(file, Format::Toml) {
+    for (line, section) in sections(file) {
         let Some(source) = TOML_GIT.group(&line.text) else { continue };
         if !TOML_SECTION.is_match(&section) || TOML_PIN.is_match(&line.text) {
             continue;
@@ -162,3 +161,25 @@ fn toml(file: &ChangedFile) -> Vec<&DiffLine> {
 
 /// How far from its source a pin may stand, in the same section.
 const PIN_REACH: u32 = 3;
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::compile::RuleSet;
+    use crate::rules::examples::added;
+    use crate::rules::load::built_in;
+    use crate::rules::scan::scan;
+
+    #[test]
+    fn a_source_is_seen_however_it_is_written() {
+        let rules = RuleSet::new(built_in().unwrap()).unwrap();
+        let lines = |text: &str| {
+            let claims = scan(&rules, &added("package.json", text), |_| true).unwrap().claims;
+            let own = claims.into_iter().filter(|claim| claim.rule.as_deref() == Some("dependency-from-unpinned-source"));
+            own.map(|claim| claim.line_start).collect::<Vec<_>>()
+        };
+        assert_eq!(lines(r#"{"name":"a","dependencies":{"b":"^1.0.0","x":"git+http://evil.com/x"}}"#), [Some(1)]);
+        assert_eq!(lines("{\n  \"depend\\u0065ncies\": {\n    \"x\": \"git+http://evil.com/x\"\n  }\n}\n"), [Some(3)]);
+        assert_eq!(lines("{\n  \"dependencies\": {\n    \"x\":\n      \"g\\u0069thub:a/b\"\n  }\n}\n"), [Some(4)]);
+        assert_eq!(lines(r#"{"name":"a","repository":{"url":"git+http://evil.com/x"}}"#), []);
+    }
+}

@@ -13,7 +13,7 @@ static LOCAL: Pattern = Pattern::new(r"=>\s*((?:\.{1,2}|[A-Za-z]:)?[/\\][^\s]*|\
 pub fn check(scope: &Scope<'_>) -> Vec<Claim> {
     let mut claims = Vec::new();
     for file in scope.files().filter(|file| matches!(file.path.file_name(), "go.mod" | "go.work")) {
-        let outside = file.added_lines().filter(|line| LOCAL.group(code(&line.text)).is_some_and(|path| leaves(file, path)));
+        let outside = scope.added_lines(file).filter(|line| LOCAL.group(code(&line.text)).is_some_and(|path| leaves(file, path)));
         claims.extend(outside.map(|line| scope.claim(file, line)));
     }
     claims

@@ -39,7 +39,7 @@ pub fn check(scope: &Scope<'_>) -> Vec<Claim> {
             place == Place::Code && hides_line_end(line)
                 || is_suspect(line, if place == Place::Code && commented(line) { Place::TestCode } else { place })
         };
-        let hits = file.added_lines().filter(shows).take(MAX_PER_FILE);
+        let hits = scope.added_lines(file).filter(shows).take(MAX_PER_FILE);
         claims.extend(hits.map(|line| scope.claim(file, line)));
     }
     claims

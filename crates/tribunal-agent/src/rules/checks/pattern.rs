@@ -29,6 +29,11 @@ impl Pattern {
         self.regex().map_or(Cow::Borrowed(line), |regex| regex.replace_all(line, with))
     }
 
+    /// What stands between the matches.
+    pub fn split<'t>(&'static self, text: &'t str) -> impl Iterator<Item = &'t str> {
+        self.regex().into_iter().flat_map(move |regex| regex.split(text))
+    }
+
     /// The first group that took part in the match.
     pub fn group<'t>(&self, line: &'t str) -> Option<&'t str> {
         self.captures(line)?.iter().skip(1).flatten().next().map(|found| found.as_str())

@@ -62,16 +62,16 @@ fn value_lines(lines: &[&str], key: &Pattern) -> Vec<bool> {
 
 /// A job of a workflow, by its name and its lines. An action without jobs is one.
 pub struct Job<'a> {
-    name: &'a str,
+    pub name: &'a str,
     pub lines: Range<usize>,
     needs: Vec<&'a str>,
 }
 
-impl Job<'_> {
-    /// Whether this job waits for another one.
-    pub fn needs(&self, other: &Job<'_>) -> bool {
+impl<'a> Job<'a> {
+    /// The words where this job says which others it waits for, and so the names of these.
+    pub fn needs(&self) -> impl Iterator<Item = &'a str> {
         let is_name = |c: char| c.is_alphanumeric() || "_-".contains(c);
-        self.needs.iter().any(|line| line.split(|c: char| !is_name(c)).any(|word| !word.is_empty() && word == other.name))
+        self.needs.iter().flat_map(move |line| line.split(move |c: char| !is_name(c))).filter(|word| !word.is_empty())
     }
 }
 
@@ -125,6 +125,7 @@ mod tests {
         let jobs = jobs(&lines);
         let names: Vec<_> = jobs.iter().map(|job| (job.name, job.lines.clone())).collect();
         assert_eq!(names, [("a", 2..6), ("d", 6..9)]);
-        assert!(jobs[1].needs(&jobs[0]) && !jobs[0].needs(&jobs[1]));
+        assert_eq!(jobs[1].needs().collect::<Vec<_>>(), ["needs", "a"]);
+        assert_eq!(jobs[0].needs().count(), 0);
     }
 }

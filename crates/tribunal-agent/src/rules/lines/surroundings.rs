@@ -46,9 +46,12 @@ impl Conditions {
 
     /// Whether they hold for the line with this index.
     pub fn hold(&self, around: &Surroundings<'_>, index: usize) -> bool {
-        let enclosing = around.enclosing(index);
+        // Found only for rules that ask: to find them may take as long as the file.
+        let asks_enclosing = !self.inside.is_empty() || !self.not_inside.is_empty();
+        let asks_block = !self.beside.is_empty() || !self.not_beside.is_empty();
+        let enclosing = if asks_enclosing { around.enclosing(index) } else { Vec::new() };
         let is_enclosed = |regex: &Regex| enclosing.iter().any(|line| regex.is_match(line));
-        let block = around.block(index);
+        let block = if asks_block { around.block(index) } else { Vec::new() };
         let is_beside = |regex: &Regex| block.iter().any(|line| regex.is_match(line));
         self.inside.iter().all(is_enclosed)
             && !enclosing.iter().any(|line| self.not_inside.is_match(line))

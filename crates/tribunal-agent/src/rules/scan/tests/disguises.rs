@@ -109,6 +109,9 @@ fn code_that_runs_in_another_way_than_it_reads_is_named() {
         ("app/a.sh", "#!/usr/bin/env php\nset -e\n".to_owned()),
         ("app/a.sh", "<?php\nset -e\n".to_owned()),
         ("app/a.py", "#!/bin/sh\nx = 1\n".to_owned()),
+        (".github/workflows/a.yml", "jobs:\n  a:\n    steps:\n      - \"r\\u0075n\": make\n".to_owned()),
+        (".github/workflows/a.yml", "#!/bin/sh\njobs:\n  a:\n    steps:\n      - run: *script\n".to_owned()),
+        (".gitea/workflows/a.yaml", "jobs:\n  a:\n    steps:\n      - ? run\n        : make\n".to_owned()),
     ] {
         assert_eq!(ended(path, &code).0, Some(NotReviewed::ReadOtherwise), "{path}: {code}");
     }
@@ -122,6 +125,11 @@ fn code_that_runs_in_another_way_than_it_reads_is_named() {
 fn ordinary_code_is_read_as_it_is() {
     for (path, code) in [
         ("app/a.py", "# -*- coding: utf-8 -*-\r\nx = 1\r\n"),
+        (
+            ".github/workflows/a.yml",
+            "on:\n  push:\n    paths: ['*.md']\njobs:\n  a:\n    steps:\n      - run: |\n          printf \"\\u001b\"\n",
+        ),
+        ("k8s/a.yaml", "a: \"\\u0061\"\nb: *a\n"),
         ("app/a.py", "# -*- coding: euc_jp -*-\nx = 1\n"),
         ("app/a.py", "# vim: set fileencoding=iso-8859-15 :\nx = 1\n"),
         ("app/a.rb", "puts DATA.read\n__END__\n@@ layout\nhtml\n"),

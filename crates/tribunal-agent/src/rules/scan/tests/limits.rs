@@ -103,6 +103,11 @@ fn shapes(n: usize) -> Vec<(&'static str, Change)> {
         }),
         ("weakened tests", one("tests/test_a.py", equality, presence)),
         ("a workflow", one(".github/workflows/a.yml", workflow("read"), workflow("write"))),
+        ("jobs that wait for others", {
+            let job = |n: usize| [format!("  j{n}:"), "    needs: [a, b]".to_owned(), "    steps: []".to_owned()];
+            let head = ["on: pull_request_target".to_owned(), "jobs:".to_owned()];
+            one(".github/workflows/a.yml", vec![], head.into_iter().chain((0..10 * n).flat_map(job)).collect())
+        }),
         ("a section with a long name", {
             let inside = (0..n).map(|n| format!("    \"d{n}\": \"o/r{n}\","));
             let name = format!("\"{}\": {{", "name".repeat(25 * n));
@@ -207,6 +212,41 @@ fn a_file_whose_time_is_over_is_not_reviewed() {
     assert_eq!(cut(&change, TimeLimits { file: none, ..TimeLimits::default() }), [NotReviewed::OutOfTime]);
     assert_eq!(cut(&change, TimeLimits { total: none, ..TimeLimits::default() }), [NotReviewed::OutOfTime]);
     assert_eq!(cut(&change, TimeLimits::default()), []);
+}
+
+/// A manifest of `count` lines that each ask a rule about their place, of which every 64th stands there already.
+fn mixed(count: usize) -> Change {
+    let mut text = "kind: Deployment\n".to_owned();
+    text.push_str(&"    privileged: true\n".repeat(count - 1));
+    let mut change = added("k8s/a.yaml", &text);
+    let file = &mut change.files[0];
+    file.status = FileStatus::Modified;
+    for (old, line) in (1..).zip(file.hunks[0].lines.iter_mut().step_by(64)) {
+        (line.origin, line.old_line) = (Origin::Context, Some(old));
+    }
+    file.hunks[0].old_start = 1;
+    change
+}
+
+/// The change decides which lines are new, and must not decide when the clock is asked.
+#[test]
+fn unchanged_lines_do_not_hide_the_end_of_the_time() {
+    let limits = |file: Duration| TimeLimits { file, ..TimeLimits::default() };
+    let mut hunks_alone = mixed(640);
+    hunks_alone.files[0].new_text = None;
+    assert_eq!(cut(&hunks_alone, limits(Duration::ZERO)), [NotReviewed::OutOfTime]);
+    assert_eq!(cut(&mixed(640), limits(Duration::ZERO)), [NotReviewed::OutOfTime]);
+    assert_eq!(cut(&mixed(640), TimeLimits::default()), []);
+    let large = mixed(64 * 300);
+    let alone = rayon::ThreadPoolBuilder::new().num_threads(1).stack_size(threads::STACK_BYTES).build().unwrap();
+    alone.install(|| {
+        // The first run compiles what the next one needs.
+        cut(&mixed(640), TimeLimits::default());
+        let begun = worked();
+        assert_eq!(cut(&large, limits(Duration::from_millis(20))), [NotReviewed::OutOfTime]);
+        let took = worked() - begun;
+        assert!(took < Duration::from_secs(2), "{took:?}");
+    });
 }
 
 /// Checks of the whole diff run after all files were scanned, and have the same end.
