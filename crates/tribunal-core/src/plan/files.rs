@@ -182,7 +182,7 @@ pub enum NotReviewed {
     Pointer,
     /// A symbolic link that leads out of the repository.
     LinkLeadsOut,
-    /// A symbolic link whose name makes code or product of what has another form, or is a test or prose.
+    /// A symbolic link whose name makes code of what has another form, or product of a test or prose.
     LinkRepurposes,
     /// Larger than `[files] max_bytes`.
     TooLarge,
