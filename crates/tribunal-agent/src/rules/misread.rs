@@ -12,7 +12,7 @@ use tribunal_core::linter::suppression::has_odd_encoding;
 
 /// Whether lines that the change added mean something else to whoever runs this text.
 pub fn is_read_otherwise(language: Language, text: &str, tree: &Tree, added: &AddedLines) -> bool {
-    let is_encoded = || language == Language::Python && added.count() > 0 && has_odd_encoding(text);
+    let is_encoded = || added.count() > 0 && has_odd_encoding(language, text);
     has_lone_return(text, added) || is_encoded() || has_misread_node(language, text, tree, added)
 }
 
@@ -34,8 +34,11 @@ const LINE_ENDS: [char; 3] = ['\u{85}', '\u{2028}', '\u{2029}'];
 fn has_misread_node(language: Language, text: &str, tree: &Tree, added: &AddedLines) -> bool {
     let may_be_misread = match language {
         Language::Java => return text.contains("\\u") && is_escaped_in_java(text, tree, added),
+        Language::C | Language::Cpp => return has_joined_lines(text, tree, added),
         Language::Ruby => text.contains("__END__"),
-        Language::JavaScript | Language::TypeScript | Language::Tsx | Language::CSharp => text.contains(LINE_ENDS),
+        Language::Python => !text.is_ascii(),
+        Language::JavaScript | Language::TypeScript | Language::Tsx => text.contains(LINE_ENDS) || text.contains('\\'),
+        Language::CSharp => text.contains(LINE_ENDS) || text.contains(['\\', '@']),
         _ => false,
     };
     if !may_be_misread {
@@ -65,8 +68,132 @@ fn is_misread(language: Language, node: Node<'_>, text: &str) -> bool {
     let kind = node.kind();
     match language {
         Language::Ruby => kind == "uninterpreted" && !own.trim().is_empty() && !is_ended(&text[..node.start_byte()]),
-        _ => kind.contains("comment") && own.contains(LINE_ENDS),
+        Language::Python => kind == "identifier" && own.chars().any(stands_for_ascii),
+        _ if kind.contains("comment") => own.contains(LINE_ENDS),
+        // A name may be written with escapes, and then is another one for the rules.
+        Language::CSharp => kind == "identifier" && (own.contains('\\') || is_marked_for_nothing(node, own)),
+        _ if kind.contains("identifier") => own.contains('\\'),
+        _ => kind == "escape_sequence" && is_escaped_letter(own) && is_in_property_name(node),
     }
+}
+
+/// Python takes these characters in a name for letters, digits and underscores of ASCII.
+fn stands_for_ascii(letter: char) -> bool {
+    matches!(letter,
+        // Ordinals, digraphs and the long s.
+        '\u{aa}' | '\u{ba}' | '\u{132}'..='\u{133}' | '\u{17f}' | '\u{1c7}'..='\u{1cc}' | '\u{1f1}'..='\u{1f3}'
+        // Raised and lowered letters.
+        | '\u{2b0}'..='\u{2b8}' | '\u{2e1}'..='\u{2e3}' | '\u{1d2c}'..='\u{1d65}' | '\u{1d9c}' | '\u{1da0}' | '\u{1dbb}'
+        | '\u{2071}' | '\u{207f}' | '\u{2090}'..='\u{209c}' | '\u{2c7c}'..='\u{2c7d}' | '\u{a7f2}'..='\u{a7f4}' | '\u{107a5}'
+        // Those of the letterlike symbols that are no letters of another script, and Roman numerals.
+        | '\u{2102}' | '\u{210a}'..='\u{210e}' | '\u{2110}'..='\u{2113}' | '\u{2115}' | '\u{2119}'..='\u{211d}' | '\u{2124}'
+        | '\u{2128}' | '\u{212a}' | '\u{212c}'..='\u{212d}' | '\u{212f}'..='\u{2131}' | '\u{2133}'..='\u{2134}' | '\u{2139}'
+        | '\u{2145}'..='\u{2149}' | '\u{2160}'..='\u{217f}'
+        // Ligatures, underscores of other forms, full width.
+        | '\u{fb00}'..='\u{fb06}' | '\u{fe33}'..='\u{fe34}' | '\u{fe4d}'..='\u{fe4f}' | '\u{ff01}'..='\u{ff5e}'
+        // Mathematical letters and digits without the Greek ones, and digits of displays.
+        | '\u{1d400}'..='\u{1d6a3}' | '\u{1d7ce}'..='\u{1d7ff}' | '\u{1fbf0}'..='\u{1fbf9}')
+}
+
+/// Whether an escape in a text stands for what could be part of a name in plain letters.
+fn is_escaped_letter(escape: &str) -> bool {
+    let code = escape.trim_start_matches(['\\', 'u', 'x', '{']).trim_end_matches('}');
+    let is_code = escape.starts_with("\\u") || escape.starts_with("\\x");
+    let letter = u32::from_str_radix(code, 16).ok().and_then(char::from_u32);
+    is_code && letter.is_some_and(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+}
+
+/// Whether a text is the name of a property, in which this escape is: `a["b"]` or `{ "b": 1 }`.
+fn is_in_property_name(escape: Node<'_>) -> bool {
+    let Some(text) = escape.parent() else { return false };
+    let Some(holder) = text.parent() else { return false };
+    holder.kind() == "computed_property_name"
+        || ["index", "key", "name"].iter().any(|field| holder.child_by_field_name(field) == Some(text))
+}
+
+/// Words of C# that are names only with an `@` before them, or are words of the language in some places.
+const CSHARP_WORDS: &str = "abstract add alias allows and args as ascending async await base bool break by byte case catch char checked \
+    class const continue decimal default delegate descending do double dynamic else enum equals event explicit extension extern false \
+    field file finally fixed float for foreach from get global goto group if implicit in init int interface internal into is join let \
+    lock long managed nameof namespace new nint not notnull null nuint object on operator or orderby out override params partial \
+    private protected public readonly record ref remove required return sbyte scoped sealed select set short sizeof stackalloc static \
+    string struct switch this throw true try typeof uint ulong unchecked unmanaged unsafe ushort using value var virtual void volatile \
+    when where while with yield";
+
+/// An `@` before a name is no part of it.
+fn is_marked_for_nothing(node: Node<'_>, own: &str) -> bool {
+    let Some(name) = own.strip_prefix('@') else { return false };
+    // `new { @id = 1 }`: attributes of HTML are often all written so.
+    let is_new_member = node.parent().is_some_and(|parent| parent.kind() == "anonymous_object_creation_expression")
+        && node.next_sibling().is_some_and(|next| next.kind() == "=");
+    !is_new_member && CSHARP_WORDS.split_whitespace().all(|word| word != name)
+}
+
+/// C joins a line that ends in a backslash with the next one before it reads anything else, and so the halves of a name or of the end of a
+/// comment. That is common in directives and in texts, where the grammar does the same.
+fn has_joined_lines(text: &str, tree: &Tree, added: &AddedLines) -> bool {
+    let kind_at = |at: usize| {
+        let mut node = tree.root_node().descendant_for_byte_range(at, at + 1);
+        while let Some(inner) = node.filter(|node| !is_text_or_comment(node.kind())) {
+            node = inner.parent();
+        }
+        node.map_or("", |node| node.kind())
+    };
+    let mut lines = (1..).zip(text.split('\n')).peekable();
+    // Where the line begins that the last ones were joined with, if it looks like a directive.
+    let mut directive = None;
+    let mut is_joined = false;
+    while let Some((number, line)) = lines.next() {
+        let begin = line.as_ptr() as usize - text.as_ptr() as usize;
+        if !is_joined {
+            directive = line.trim_start().starts_with('#').then(|| begin + line.len() - line.trim_start().len());
+        }
+        let half = first_half(line);
+        is_joined = half.is_some();
+        let (Some(half), Some((_, next))) = (half, lines.peek()) else { continue };
+        if !added.touches(number, number + 1) || next.trim().is_empty() {
+            continue;
+        }
+        let is_trigraph = line.trim_end().ends_with(TRIGRAPH);
+        let is_word = half.ends_with(is_part_of_token) && next.starts_with(is_part_of_token);
+        let is_comment = half.ends_with('*') && next.starts_with(['/', '\\']) || is_longer_comment(line, next);
+        // The tree is asked last: most lines that are joined have a blank between them.
+        if !(is_trigraph || is_word || is_comment) || directive.is_some_and(|at| kind_at(at).is_empty()) {
+            continue;
+        }
+        let is_read_otherwise = match kind_at(begin + half.len()) {
+            "comment" => is_trigraph || is_comment,
+            "" => is_trigraph || is_word,
+            _ => is_trigraph,
+        };
+        if is_read_otherwise {
+            return true;
+        }
+    }
+    false
+}
+
+/// Stands for a backslash.
+const TRIGRAPH: &str = "??/";
+
+/// A line that is joined with the next one, without what joins them. Compilers look past blanks at its end.
+fn first_half(line: &str) -> Option<&str> {
+    let line = line.trim_end();
+    line.strip_suffix('\\').or_else(|| line.strip_suffix(TRIGRAPH))
+}
+
+/// A comment to the end of a line goes on in code below it for compilers, and blanks behind the backslash end it for the grammar.
+fn is_longer_comment(line: &str, next: &str) -> bool {
+    let has_blanks = line.trim_end_matches('\r') != line.trim_end();
+    has_blanks && line.contains("//") && !next.trim_start().starts_with("//")
+}
+
+fn is_text_or_comment(kind: &str) -> bool {
+    matches!(kind, "comment" | "string_literal" | "char_literal" | "raw_string_literal" | "system_lib_string")
+}
+
+fn is_part_of_token(sign: char) -> bool {
+    !sign.is_whitespace() && !matches!(sign, ',' | ';' | '(' | ')' | '{' | '}' | '[' | ']')
 }
 
 /// Ruby stops at `__END__` only where that is a whole line.

@@ -34,6 +34,7 @@ use tribunal_core::findings::report::Claim;
 use tribunal_core::findings::rule_severity::{MAX_WRITTEN_LINE, RuleWeight, is_bundle, rule_severity, severity_on_line};
 use tribunal_core::findings::scale::Severity;
 use tribunal_core::ids::RepoPath;
+use tribunal_core::plan::attributes::changes_encoding;
 use tribunal_core::plan::files::NotReviewed;
 
 /// A file beyond this is not parsed; its added lines are still checked one by one.
@@ -131,8 +132,9 @@ struct FileScan {
 fn scan_file(rules: &RuleSet, file: &ChangedFile, look: Look, clock: Clock) -> Result<FileScan, RuleError> {
     let clock = clock.for_file();
     let nothing = |depth, cut| FileScan { claims: Vec::new(), silenced: Vec::new(), depth, cut };
+    let recoded = changes_encoding(file).then_some(NotReviewed::ReadOtherwise);
     if file.status == FileStatus::Deleted {
-        return Ok(nothing(Depth::Lines, None));
+        return Ok(nothing(Depth::Lines, recoded));
     }
     match file.content {
         // A link's target is a line like any other.
@@ -144,7 +146,7 @@ fn scan_file(rules: &RuleSet, file: &ChangedFile, look: Look, clock: Clock) -> R
         return Ok(nothing(Depth::Lines, Some(NotReviewed::OutOfTime)));
     };
     let (depth, cut) = match look {
-        Look::Lines | Look::Aside => (Depth::Lines, None),
+        Look::Lines | Look::Aside => (Depth::Lines, recoded),
         Look::Whole => match scan_syntax(rules, file, is_test, clock)? {
             Syntax::Looked(found, quiet) => {
                 claims.extend(found);
@@ -158,7 +160,7 @@ fn scan_file(rules: &RuleSet, file: &ChangedFile, look: Look, clock: Clock) -> R
                 let is_said = reason == NotReviewed::DoesNotParse && !conflicts(file).is_empty();
                 (Depth::Lines, (!is_said).then_some(reason))
             }
-            Syntax::NoGrammar => (Depth::Lines, None),
+            Syntax::NoGrammar => (Depth::Lines, recoded),
             Syntax::Cut(reason) => (Depth::Lines, Some(reason)),
         },
     };

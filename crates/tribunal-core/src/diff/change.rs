@@ -133,17 +133,19 @@ impl ChangedFile {
         let becomes_product = self.purpose().is_production() && !FilePurpose::of(old).is_production();
         let is_repurposed = language::form(old) != language::form(&self.path) || becomes_product || self.becomes_pipeline(old);
         let Some(text) = self.new_text.as_deref().filter(|_| is_repurposed && self.content == FileContent::Text) else { return };
-        let line = |(text, number): (&str, u32)| DiffLine {
-            origin: Origin::Added,
-            text: text.to_owned(),
-            old_line: None,
-            new_line: Some(number),
-        };
-        let lines = text.split_terminator('\n').zip(1..).map(line).collect();
-        self.hunks = vec![Hunk { old_start: 0, new_start: 1, heading: String::new(), lines }];
+        self.hunks = vec![all_added(text)];
     }
 
-    /// Whether the hunks are those of [`Self::reread_if_repurposed`]: a moved file that had lines has no hunk before its first one.
+    /// Makes a link of what a diff shows as text, because it names no mode that stays. A link that only moved shows no target, and has another
+    /// one where it lies now: it is read anew.
+    pub fn take_for_link(&mut self) {
+        self.content = FileContent::Symlink;
+        if let Some(target) = self.new_text.take().filter(|_| self.hunks.is_empty()) {
+            self.hunks = vec![all_added(&target)];
+        }
+    }
+
+    /// Whether the hunks are those of [`all_added`]: a moved file that had lines has no hunk before its first one.
     pub fn is_reread(&self) -> bool {
         self.old_path.is_some() && self.hunks.first().is_some_and(|hunk| hunk.old_start == 0)
     }
@@ -159,6 +161,18 @@ impl ChangedFile {
         let hunk = self.hunks.get(after.checked_sub(1)?)?;
         hunk.lines.iter().any(|line| line.new_line == Some(new_line)).then_some(hunk.heading.as_str())
     }
+}
+
+/// A whole text as one hunk that adds it.
+fn all_added(text: &str) -> Hunk {
+    let line = |(text, number): (&str, u32)| DiffLine {
+        origin: Origin::Added,
+        text: text.to_owned(),
+        old_line: None,
+        new_line: Some(number),
+    };
+    let lines = text.split_terminator('\n').zip(1..).map(line).collect();
+    Hunk { old_start: 0, new_start: 1, heading: String::new(), lines }
 }
 
 /// Ascending line numbers; made from hunks, which are ordered.

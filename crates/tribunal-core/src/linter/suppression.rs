@@ -9,6 +9,7 @@ use super::built_in;
 use super::output::LinterResult;
 use super::profile::{Names, Profile};
 use crate::diff::change::{Change, ChangedFile, FileStatus};
+use crate::diff::language::Language;
 use crate::findings::report::Claim;
 use crate::findings::silenced::Silenced;
 use crate::ids::RepoPath;
@@ -164,16 +165,31 @@ fn line_ends(text: &str) -> u32 {
 pub fn is_read_otherwise(path: &RepoPath, text: &str) -> bool {
     let bytes = text.as_bytes();
     let lone_return = bytes.iter().zip(bytes.iter().skip(1).chain([&0])).any(|(byte, next)| *byte == b'\r' && *next != b'\n');
-    lone_return || text.contains(['\u{2028}', '\u{2029}']) || (is_python(path) && has_odd_encoding(text))
+    lone_return
+        || text.contains(['\u{2028}', '\u{2029}'])
+        || Language::of(path).is_some_and(|language| has_odd_encoding(language, text))
 }
 
-fn is_python(path: &RepoPath) -> bool {
-    [".py", ".pyi", ".pyw"].iter().any(|ending| path.as_str().to_ascii_lowercase().ends_with(ending))
+/// Whether Python or Ruby decodes this text, as its first two lines say, into other characters than those that stand there.
+pub fn has_odd_encoding(language: Language, text: &str) -> bool {
+    let start = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let is_ascii = start.is_ascii();
+    let mut names = start.lines().take(2).filter_map(|line| declared_encoding(language, line));
+    match language {
+        Language::Python => names.any(|name| !(is_plain(&name) || is_ascii && READ_ASCII.contains(&name.as_str()))),
+        // Ruby refuses an encoding that reads ASCII as anything else.
+        Language::Ruby => !is_ascii && names.any(|name| !is_plain(&name)),
+        _ => false,
+    }
 }
 
-/// Whether Python decodes this text, as its first two lines say, into other characters than those that stand there.
-pub fn has_odd_encoding(text: &str) -> bool {
-    const PLAIN: [&str; 26] = [
+/// Encodings whose second byte of a character may be one of ASCII, such as a quotation mark or a backslash. Text of ASCII alone they read as
+/// it stands.
+const READ_ASCII: [&str; 9] = ["cp932", "cp936", "cp949", "cp950", "gbk", "gb18030", "big5", "shift-jis", "sjis"];
+
+/// Whether an encoding reads each sign of ASCII as that sign, and nothing else as one.
+fn is_plain(name: &str) -> bool {
+    const PLAIN: [&str; 19] = [
         "utf-8",
         "utf8",
         "utf-8-sig",
@@ -188,31 +204,29 @@ pub fn has_odd_encoding(text: &str) -> bool {
         "cp850",
         "cp852",
         "cp866",
-        "cp932",
-        "cp936",
-        "cp949",
-        "cp950",
-        "gbk",
         "gb2312",
-        "gb18030",
-        "big5",
-        "shift-jis",
-        "sjis",
         "tis-620",
+        "ascii-8bit",
+        "binary",
         "l1",
     ];
     const FAMILIES: [&str; 7] = ["iso-8859-", "iso8859-", "cp125", "windows-125", "koi8-", "euc-", "mac-"];
-    // Python takes the first `coding` that a name follows.
-    static DECLARED: OnceLock<Option<Regex>> = OnceLock::new();
-    let declared = DECLARED.get_or_init(|| Regex::new(r"^[ \t\x0c]*#.*?coding[:=][ \t]*([-_.a-zA-Z0-9]+)").ok());
-    let named = |line: &str| {
-        let captures = declared.as_ref()?.captures(line)?;
-        Some(captures[1].to_ascii_lowercase().replace('_', "-"))
+    // They read some high bytes as signs of ASCII that are written from right to left.
+    const ODD: [&str; 2] = ["mac-arabic", "mac-farsi"];
+    let is_of_family = FAMILIES.iter().any(|start| name.starts_with(start)) && !ODD.contains(&name);
+    PLAIN.contains(&name) || is_of_family || name.starts_with("utf-8-")
+}
+
+fn declared_encoding(language: Language, line: &str) -> Option<String> {
+    static OF_PYTHON: OnceLock<Option<Regex>> = OnceLock::new();
+    static OF_RUBY: OnceLock<Option<Regex>> = OnceLock::new();
+    // Both take the first `coding` that a name follows; Ruby lets it be in capitals, apart from its sign and in quotation marks.
+    let declared = match language {
+        Language::Ruby => OF_RUBY.get_or_init(|| Regex::new(r#"^\s*#.*?(?i:coding)\s*[:=]\s*["']?([-_.a-zA-Z0-9]+)"#).ok()),
+        _ => OF_PYTHON.get_or_init(|| Regex::new(r"^[ \t\x0c]*#.*?coding[:=][ \t]*([-_.a-zA-Z0-9]+)").ok()),
     };
-    let is_plain =
-        |name: &str| PLAIN.contains(&name) || FAMILIES.iter().any(|start| name.starts_with(start)) || name.starts_with("utf-8-");
-    let start = text.strip_prefix('\u{feff}').unwrap_or(text);
-    start.lines().take(2).filter_map(named).any(|name| !is_plain(&name))
+    let captures = declared.as_ref()?.captures(line)?;
+    Some(captures[1].to_ascii_lowercase().replace('_', "-"))
 }
 
 /// Files that a linter may leave out without a word because of what the change wrote into them.

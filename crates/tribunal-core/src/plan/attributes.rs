@@ -2,6 +2,7 @@
 //! change; these come from the base's tree alone.
 
 use super::base::FileAttributes;
+use crate::diff::change::ChangedFile;
 use crate::ids::RepoPath;
 use globset::{GlobBuilder, GlobMatcher};
 
@@ -90,9 +91,77 @@ fn setting(word: &str) -> Option<(Attribute, bool)> {
     })
 }
 
+/// Whether the change has git write files out in another encoding than the one that they are kept, and reviewed, in.
+pub fn changes_encoding(file: &ChangedFile) -> bool {
+    // Some systems see no difference between small and capital letters.
+    if !file.path.file_name().eq_ignore_ascii_case(".gitattributes") {
+        return false;
+    }
+    let text = file.new_text.as_deref().unwrap_or_default();
+    let encoded = text.lines().filter(|line| is_encoded(line));
+    let macros: Vec<&str> = encoded.filter_map(|line| words(line).next()?.strip_prefix("[attr]")).collect();
+    let is_set = |line: &str| is_encoded(line) || words(line).skip(1).any(|word| macros.contains(&word));
+    // A moved file speaks of other files.
+    let is_moved = file.old_path.is_some() && text.lines().any(is_set);
+    is_moved
+        || file.added_lines().any(|line| is_set(&line.text))
+        // What went may have been the exception from a line that stays.
+        || file.removed_lines().any(|line| words(&line.text).any(|word| word.contains(ENCODING)) && !is_encoded(&line.text))
+}
+
+const ENCODING: &str = "working-tree-encoding";
+
+fn is_encoded(line: &str) -> bool {
+    let mut encodings = words(line).filter_map(|word| word.strip_prefix(ENCODING)?.strip_prefix('='));
+    encodings.any(|encoding| !["utf-8", "utf8"].contains(&encoding.to_ascii_lowercase().as_str()))
+}
+
+/// The words of a line that is no comment.
+fn words(line: &str) -> impl Iterator<Item = &str> {
+    line.split_whitespace().take_while(|word| !word.starts_with('#'))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::diff::parse::parse_diff;
+
+    #[test]
+    fn an_encoding_of_checked_out_files_is_known() {
+        let changes = |path: &str, lines: &str, text: &str| {
+            let count = |mark: char| lines.lines().filter(|line| line.starts_with([mark, ' '])).count();
+            let head = format!("diff --git a/{path} b/{path}\n--- a/{path}\n+++ b/{path}\n");
+            let diff = format!("{head}@@ -1,{} +1,{} @@\n{lines}", count('-'), count('+'));
+            let mut change = parse_diff(diff.as_bytes()).unwrap();
+            change.files[0].new_text = Some(text.into());
+            changes_encoding(&change.files[0])
+        };
+        let root = ".gitattributes";
+        for lines in [
+            "+*.py text working-tree-encoding=UTF-7\n",
+            "+\"a b.py\" working-tree-encoding=UTF-16LE-BOM\n",
+            "-*.py working-tree-encoding=UTF-8\n+*.py working-tree-encoding=SJIS\n",
+            "-a.py -working-tree-encoding\n *.sh text\n",
+        ] {
+            assert!(changes(root, lines, "") && changes("app/.gitattributes", lines, ""), "{lines}");
+            assert!(!changes("notes.txt", lines, ""), "{lines}");
+        }
+        let encoded = "[attr]wide working-tree-encoding=UTF-7\n*.py wide\n";
+        assert!(changes(root, " [attr]wide working-tree-encoding=UTF-7\n+*.py wide\n", encoded));
+        for lines in [
+            "+*.py text working-tree-encoding=utf-8\n",
+            "+# *.py working-tree-encoding=UTF-7\n",
+            "-*.py working-tree-encoding=UTF-7\n *.sh text\n",
+            "+*.png binary\n",
+        ] {
+            assert!(!changes(root, lines, "*.ps1 working-tree-encoding=UTF-16\n"), "{lines}");
+        }
+        let moved =
+            format!("diff --git a/old/{root} b/{root}\nsimilarity index 100%\nrename from old/{root}\nrename to {root}\n");
+        let mut change = parse_diff(moved.as_bytes()).unwrap();
+        change.files[0].new_text = Some(encoded.into());
+        assert!(changes_encoding(&change.files[0]));
+    }
 
     #[test]
     fn the_last_line_that_matches_wins() {

@@ -5,6 +5,8 @@ pub use super::lock_file::is_lock_file;
 use super::base::{BaseFacts, Exemption};
 use super::{lock_file, pointer};
 use crate::diff::change::{Change, ChangedFile, FileContent, FileStatus};
+use crate::diff::language::{self, Language};
+use crate::diff::purpose::{self, FilePurpose};
 use crate::ids::RepoPath;
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use schemars::JsonSchema;
@@ -34,6 +36,9 @@ pub struct FileSummary {
     /// A symbolic link whose target lies outside the repository, or cannot be read.
     #[serde(default)]
     pub leads_out: bool,
+    /// A symbolic link whose name makes something else of its target.
+    #[serde(default)]
+    pub repurposes: bool,
     /// What its first bytes show, for binary content.
     #[serde(default)]
     pub format: Option<String>,
@@ -60,6 +65,7 @@ impl FileSummary {
             over_total: false,
             became_executable: false,
             leads_out: false,
+            repurposes: false,
             format: None,
             is_lock_form: false,
             base: None,
@@ -176,6 +182,8 @@ pub enum NotReviewed {
     Pointer,
     /// A symbolic link that leads out of the repository.
     LinkLeadsOut,
+    /// A symbolic link whose name makes code of what has another form, or product of a test or prose.
+    LinkRepurposes,
     /// Larger than `[files] max_bytes`.
     TooLarge,
     /// The change is larger than `[files] max_total_bytes`, or has too many lines.
@@ -201,6 +209,7 @@ impl NotReviewed {
             NotReviewed::Submodule => "submodule, new or at another commit",
             NotReviewed::Pointer => "a pointer of Git LFS or git-annex, its content was not read",
             NotReviewed::LinkLeadsOut => "symbolic link out of the repository",
+            NotReviewed::LinkRepurposes => "symbolic link whose name makes something else of what it leads to",
             NotReviewed::TooLarge => "too large",
             NotReviewed::OverTotal => "the change as a whole is too large",
             NotReviewed::TooLargeToParse => "too large to parse, only its lines were checked",
@@ -220,6 +229,7 @@ impl NotReviewed {
             }
             NotReviewed::Submodule
             | NotReviewed::LinkLeadsOut
+            | NotReviewed::LinkRepurposes
             | NotReviewed::DoesNotParse
             | NotReviewed::ReadOtherwise
             | NotReviewed::NewBundle => "look at it yourself, or list it under [files] skip to accept that",
@@ -310,6 +320,7 @@ impl FileRules {
                     .map_or(Disposition::NotReviewed(NotReviewed::Submodule), Disposition::Skip);
             }
             ContentKind::Symlink if file.leads_out => return Disposition::NotReviewed(NotReviewed::LinkLeadsOut),
+            ContentKind::Symlink if file.repurposes => return Disposition::NotReviewed(NotReviewed::LinkRepurposes),
             ContentKind::Symlink => None,
             ContentKind::Text => Exemption::for_text(file).filter(|_| !wanted),
         };
@@ -429,6 +440,7 @@ pub fn summary(file: &ChangedFile) -> FileSummary {
         says_generated: text.is_some_and(says_generated),
         became_executable: executable(&file.new_mode) && !executable(&file.old_mode),
         leads_out: file.content == FileContent::Symlink && leads_out(file),
+        repurposes: file.content == FileContent::Symlink && repurposes(file),
         is_lock_form: is_lock_file(&file.path) && text.is_some_and(|text| lock_file::is_lock_form(&file.path, text)),
         format: text.filter(|_| is_pointer).and_then(pointer::format).map(str::to_owned),
         ..FileSummary::new(file.path.clone(), file.status, content)
@@ -469,6 +481,34 @@ fn is_outside(path: &RepoPath, target: &str) -> bool {
             name.eq_ignore_ascii_case(".git")
         }
     })
+}
+
+/// Does a link give its target a name under which the rules would look for more? They read the target under its own name alone.
+fn repurposes(file: &ChangedFile) -> bool {
+    let Some(target) = file.added_lines().last() else { return false };
+    let (link, target) = (&file.path, target_of(&file.path, &target.text));
+    let becomes_code = Language::of(link).is_some() && language::form(link) != language::form(&target);
+    let becomes_pipeline = purpose::is_pipeline(link) && !purpose::is_pipeline(&target);
+    let is_product = |path: &RepoPath| FilePurpose::of(path).is_production();
+    // What a link leads to may be a folder, and give its files their purpose.
+    let inside = |folder: &RepoPath| RepoPath(format!("{}/x", folder.as_str()));
+    let becomes_product = |link: &RepoPath, target: &RepoPath| is_product(link) && !is_product(target);
+    let is_promoted = becomes_product(link, &target) || is_product(link) && becomes_product(&inside(link), &inside(&target));
+    becomes_code || becomes_pipeline || is_promoted
+}
+
+/// The path in the repository that a link leads to, if it stays inside.
+fn target_of(link: &RepoPath, target: &str) -> RepoPath {
+    let mut parts: Vec<&str> = link.as_str().split('/').collect();
+    parts.pop();
+    for part in target.split(['/', '\\']) {
+        match part {
+            ".." => drop(parts.pop()),
+            "." | "" => {}
+            name => parts.push(name),
+        }
+    }
+    RepoPath(parts.join("/"))
 }
 
 #[cfg(test)]

@@ -381,9 +381,15 @@ impl Repository {
         if let Some(gone) = wanted.iter().find(|id| !texts.contains_key(**id)) {
             return Err(GitError::Hollow(format!("cat-file has no object {gone}")));
         }
+        let links: BTreeSet<&RepoPath> =
+            entries.iter().filter(|entry| entry.new_mode == "120000").map(|entry| &entry.path).collect();
         for file in change.files.iter_mut().filter(|file| is_wanted(file)) {
             file.new_text = ids.get(&file.path).and_then(|id| texts.get(*id)).cloned();
-            file.reread_if_repurposed();
+            if links.contains(&file.path) {
+                file.take_for_link();
+            } else {
+                file.reread_if_repurposed();
+            }
         }
         Ok(())
     }

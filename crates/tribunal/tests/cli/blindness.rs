@@ -175,6 +175,36 @@ fn a_link_out_of_the_repository_is_named() {
     assert_eq!((review.ended("out"), review.ended("in")), ("link-leads-out".to_owned(), "reviewed".to_owned()));
 }
 
+/// A link gives a file another name, under which nobody has read it: also one that leads elsewhere now, or was moved.
+#[test]
+fn a_link_that_makes_something_else_of_a_file_is_named() {
+    use std::os::unix::fs::symlink;
+    let sandbox = Sandbox::unborn();
+    let link = |target: &str, name: &str| {
+        let at = sandbox.path().join(name);
+        let _ = std::fs::remove_file(&at);
+        std::fs::create_dir_all(at.parent().unwrap()).unwrap();
+        symlink(target, at).unwrap();
+    };
+    sandbox.write("app/ok.py", CLEAN);
+    link("ok.py", "app/turned.py");
+    link("helper.py", "tests/moved.py");
+    sandbox.commit("Base");
+    sandbox.git(&["checkout", "--quiet", "-b", "feature"]);
+    sandbox.write("tests/helper.py", NO_TLS);
+    sandbox.write("docs/notes.txt", NO_TLS);
+    link("../tests/helper.py", "app/turned.py");
+    link("../docs/notes.txt", "app/new.py");
+    link("ok.py", "app/fine.py");
+    sandbox.git(&["mv", "tests/moved.py", "tests/moved.rb"]);
+    sandbox.commit("Links");
+    let review = sandbox.review(&[]).ends_with(3);
+    for path in ["app/turned.py", "app/new.py", "tests/moved.rb"] {
+        assert_eq!(review.ended(path), "link-repurposes", "{path}");
+    }
+    assert_eq!(review.ended("app/fine.py"), "reviewed");
+}
+
 /// Lines of generated code alone are no review.
 #[test]
 fn a_change_of_generated_code_alone_is_not_clean() {

@@ -154,6 +154,27 @@ fn a_text_that_linters_read_otherwise_is_known() {
     assert!(!reads("a.py", "x = 1\ny = 2\n# coding: utf-7\n") && !reads("a.rb", "# coding: utf-7\n"));
 }
 
+/// The second byte of a character may be a quotation mark or a backslash, so `é"` may be one character, and its text goes on.
+#[test]
+fn an_encoding_may_swallow_what_ends_a_text() {
+    let is_odd = |language: Language, text: &str| has_odd_encoding(language, text);
+    for name in ["gbk", "gb18030", "big5", "sjis", "shift_jis", "cp932", "cp936", "cp949", "cp950"] {
+        let code = |text: &str| format!("# -*- coding: {name} -*-\nx = '{text}'\n");
+        assert!(is_odd(Language::Python, &code("é")) && is_odd(Language::Ruby, &code("é")), "{name}");
+        assert!(!is_odd(Language::Python, &code("e")) && !is_odd(Language::Ruby, &code("e")), "{name}");
+    }
+    for name in ["utf-8", "euc_jp", "gb2312", "iso-8859-15", "windows-1252"] {
+        let code = format!("#!/usr/bin/env x\n# encoding: {name}\nx = 'é'\n");
+        assert!(!is_odd(Language::Python, &code) && !is_odd(Language::Ruby, &code), "{name}");
+    }
+    assert!(is_odd(Language::Python, "# coding: mac_arabic\n"));
+    for line in ["# encoding: Shift_JIS", "#Coding = sjis", "# -*- coding: \"big5\"; frozen_string_literal: true -*-"] {
+        assert!(is_odd(Language::Ruby, &format!("{line}\nx = 'é'\n")), "{line}");
+    }
+    assert!(!is_odd(Language::Ruby, "# the encoding of gbk\nx = 'é'\n"));
+    assert!(!is_odd(Language::JavaScript, "# coding: gbk\nx = 'é'\n"));
+}
+
 #[test]
 fn a_pattern_says_what_is_blanked_out() {
     let refused = Suppressions::new(["noqa"].into_iter()).unwrap_err();

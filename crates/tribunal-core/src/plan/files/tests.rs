@@ -133,6 +133,8 @@ fn submodules_and_links_are_exempt_or_read_by_what_the_base_has() {
     let link = |leads_out| FileSummary { leads_out, ..FileSummary::new("l".into(), FileStatus::Added, ContentKind::Symlink) };
     assert_eq!(rules.disposition(&link(false)), Disposition::Review);
     assert_eq!(rules.disposition(&link(true)), Disposition::NotReviewed(NotReviewed::LinkLeadsOut));
+    let other = FileSummary { repurposes: true, ..link(false) };
+    assert_eq!(rules.disposition(&other), Disposition::NotReviewed(NotReviewed::LinkRepurposes));
     for (target, outside) in [
         ("b.py", false),
         ("../b.py", false),
@@ -225,4 +227,44 @@ fn a_pointer_is_not_its_content() {
     }
     let script = FileSummary { base: other.base.clone(), ..new("a.jar", &format!("{text}rm -rf ~\n")) };
     assert_eq!(rules.disposition(&script), Disposition::NotReviewed(NotReviewed::Pointer));
+}
+
+/// A link is another name of what it leads to, and the rules look at that under its own name alone.
+#[test]
+fn a_link_may_make_something_else_of_its_target() {
+    let repurposes = |path: &str, target: &str| {
+        let head = format!("diff --git a/{path} b/{path}\nnew file mode 120000\n--- /dev/null\n+++ b/{path}\n");
+        let diff = format!("{head}@@ -0,0 +1 @@\n+{target}\n\\ No newline at end of file\n");
+        summarise(&crate::diff::parse::parse_diff(diff.as_bytes()).unwrap())[0].repurposes
+    };
+    for (path, target) in [
+        ("app/views.py", "../tests/helper.py"),
+        ("app/other.py", "../docs/notes.txt"),
+        ("app/other.py", "data"),
+        ("app/a.py", "b.rb"),
+        ("app/lib", "../tests"),
+        ("app/lib", "../examples/lib/"),
+        ("settings.json", "tests/settings.json"),
+        (".github/workflows/a.yml", "../../ci/a.yml"),
+        ("Dockerfile", "docs/notes.txt"),
+    ] {
+        assert!(repurposes(path, target), "{path} -> {target}");
+    }
+    for (path, target) in [
+        ("app/views.py", "other.py"),
+        ("src/a.js", "../lib/a.mjs"),
+        ("tests/helper.py", "../app/helper.py"),
+        ("tests/a.py", "data/b.py"),
+        ("in", "app.py"),
+        ("current", "releases/v1.2"),
+        ("lib/libx.so", "libx.so.1"),
+        ("CLAUDE.md", "AGENTS.md"),
+        ("README.md", "docs/README.md"),
+        ("LICENSE", "../LICENSE"),
+        ("web/docs", "../docs"),
+        (".github/copilot-instructions.md", "../AGENTS.md"),
+        ("Dockerfile", "Dockerfile.prod"),
+    ] {
+        assert!(!repurposes(path, target), "{path} -> {target}");
+    }
 }

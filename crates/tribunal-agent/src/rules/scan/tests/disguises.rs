@@ -121,6 +121,43 @@ fn code_that_runs_in_another_way_than_it_reads_is_named() {
     }
 }
 
+/// A name has more than one spelling in most languages, and the rules know one.
+#[test]
+fn a_name_in_another_spelling_is_named() {
+    for (path, code) in [
+        ("app/a.py", "import os\nos.ｓystem(c)\n"),
+        ("app/a.py", "𝐞val(c)\n"),
+        ("app/a.py", "exeᶜ(c)\n"),
+        ("app/a.py", "deﬁne = subproceſſ\n"),
+        ("src/a.js", "\\u0065val(c);\n"),
+        ("src/a.js", "document.\\u{77}rite(c);\n"),
+        ("src/a.ts", "cp[\"e\\x78ec\"](c);\n"),
+        ("src/a.tsx", "const a = { \"dangerouslySet\\u0049nnerHTML\": c };\n"),
+        ("src/A.cs", "class A { void B(string c) { Process.St\\u0061rt(c); } }\n"),
+        ("src/A.cs", "class A { void B(string c) { Process.@Start(c); } }\n"),
+        ("src/a.c", "void a(char *c) {\n  sys\\\ntem(c);\n}\n"),
+        ("src/a.cpp", "void a(char *c) {\n  sys??/\ntem(c);\n}\n"),
+        ("src/a.c", "/* note *\\\n/ int a(char *c) { return system(c); } /* */\n"),
+        ("src/a.c", "/*\n# note *\\\n/ int a(char *c) { return system(c); } /* */\n"),
+        ("src/a.c", "int a(char *c) {\n  // note \\ \n  if (bad(c)) return 1;\n  return system(c);\n}\n"),
+    ] {
+        assert_eq!(ended(path, code).0, Some(NotReviewed::ReadOtherwise), "{path}: {code}");
+    }
+    // What stood there before is not the change's.
+    let old = "𝐞val(c)\n";
+    assert!(scan(rules(), &changed("app/a.py", old, &format!("{old}x = 1\n")), |_| true).unwrap().cut.is_empty());
+}
+
+/// Files are kept in one encoding and may be written out in another.
+#[test]
+fn an_encoding_for_checked_out_files_is_named() {
+    let encoded = "*.py working-tree-encoding=UTF-7\n";
+    assert_eq!(ended("app/.gitattributes", encoded).0, Some(NotReviewed::ReadOtherwise));
+    assert_eq!(ended(".gitattributes", "*.py text eol=lf\n").0, None);
+    let change = changed(".gitattributes", encoded, &format!("{encoded}*.png binary\n"));
+    assert!(scan(rules(), &change, |_| true).unwrap().cut.is_empty());
+}
+
 #[test]
 fn ordinary_code_is_read_as_it_is() {
     for (path, code) in [
@@ -138,6 +175,16 @@ fn ordinary_code_is_read_as_it_is() {
         ("app/a.js", "#!/usr/bin/env bun\nlet a = \"<!-- b -->\";\n"),
         ("app/a.py", "#!/usr/bin/env -S uv run --script\nx = 1\n"),
         ("src/a.rs", "#![allow(dead_code)]\nfn a() {}\n"),
+        ("app/a.py", "größe = ℏ = 名前 = переменная = α = 'ｅval 𝐞'  # ²\n"),
+        ("app/a.py", "# -*- coding: gbk -*-\nx = 1\n"),
+        ("app/a.rb", "# encoding: shift_jis\nx = 1\n"),
+        ("src/a.js", "const größe = { \"\\u00e9\": \"\\u0065\", '\\n': /\\u0065/ };\na[\"\\t\"] = `\\x41`;\n"),
+        (
+            "src/A.cs",
+            "class A { object B(string @class) { var @var = @\"a\\b\"; return new { @id = @class, @title = $@\"a\\u0041\" }; } }\n",
+        ),
+        ("src/a.c", "#define A(x) do { \\\n  b(x);\\\nc(x); \\ \n} while (0)\nchar *d = \"a\\\nb\";\n"),
+        ("src/a.c", "/*\n *  /\\\n * /  \\\n */\n// a \\\n// b\nint e(int a, int b) {\n  return a && \\\n         b;\n}\n"),
     ] {
         assert_eq!(ended(path, code).0, None, "{path}: {code}");
     }

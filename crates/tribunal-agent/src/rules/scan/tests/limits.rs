@@ -187,7 +187,7 @@ fn the_rules_take_time_in_proportion_to_the_change() {
             // A neighbour on the same core slows single runs down, in one of the two more than in the other: the quickest of
             // several runs, taken in turns, are compared. What takes less than a few milliseconds is noise.
             let in_proportion = |one: Duration, four: Duration| four <= one.max(Duration::from_millis(4)) * 5;
-            for _ in 0..20 {
+            for _ in 0..60 {
                 if in_proportion(one, four) {
                     break;
                 }
