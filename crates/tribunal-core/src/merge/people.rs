@@ -66,6 +66,11 @@ fn last_words<'a>(said: &Said<'a>) -> BTreeMap<&'a str, &'a Review> {
     Chronological::of(said.reviews).last_of_each(|review| judges(review) && is_persons(said, &review.author, &review.body))
 }
 
+/// Only then does it matter when the pull request was aimed at another branch.
+pub fn has_approval_of_head(said: &Said<'_>) -> bool {
+    said.reviews.iter().any(|review| approves_head(said, review))
+}
+
 fn approves_head(said: &Said<'_>, review: &Review) -> bool {
     review.state == ReviewState::Approved
         && review.commit.as_ref() == Some(&said.pull.head.sha)

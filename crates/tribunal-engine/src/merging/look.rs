@@ -11,7 +11,7 @@ use tribunal_core::feedback::right::Permissions;
 use tribunal_core::ids::{AgentName, RepoPath, RunId, Sha};
 use tribunal_core::merge::facts::{Facts, Gates, Makers, Marker};
 use tribunal_core::merge::hold::{Hold, of_commits};
-use tribunal_core::merge::people::{Voices, deciders};
+use tribunal_core::merge::people::{Voices, deciders, has_approval_of_head};
 use tribunal_core::policy::config::ReadLimits;
 use tribunal_core::procedure::remediate;
 use tribunal_core::pull::capability::Capability;
@@ -76,7 +76,7 @@ impl Merging {
             forge.capabilities(),
             self.review(&heard),
             self.dependencies(pull),
-            self.base_changed_at(pull.number),
+            self.base_changed_at(&heard),
         );
         let (rules, base_changed_at) = (rules?, base_changed_at?);
         let dependencies = dependencies?;
@@ -139,8 +139,11 @@ impl Merging {
     }
 
     /// What this token may not see is unknown; a forge that fails is a failure.
-    async fn base_changed_at(&self, number: u64) -> Result<Told<Option<String>>, ForgeFault> {
-        match self.on.forge.base_changed_at(number).await {
+    async fn base_changed_at(&self, heard: &Heard) -> Result<Told<Option<String>>, ForgeFault> {
+        if !has_approval_of_head(&heard.said(&self.on.key, &self.bots)) {
+            return Ok(Told::Is(None));
+        }
+        match self.on.forge.base_changed_at(heard.pull.number).await {
             Err(fault) if fault.may_pass() => Err(fault),
             Err(fault) => Ok(Told::Unknown(fault.to_string())),
             Ok(changed_at) => Ok(Told::Is(changed_at)),

@@ -17,7 +17,9 @@ use tribunal_core::pull::place::Project;
 const MAX_PAGES_OF_AN_AUTHOR: usize = 4;
 
 /// So many pages of things that happened to a pull request may be hidden in one piece, besides comments on lines: a thousand mentions.
-const HIDDEN_PAGES: usize = 20;
+pub(super) const HIDDEN_PAGES: usize = 20;
+/// The same in the repository itself, where whoever pushed could write, and nothing is merged that we have not reviewed.
+const FEW_HIDDEN_PAGES: usize = 3;
 
 #[async_trait]
 impl Read for Gitea {
@@ -89,7 +91,8 @@ impl Read for Gitea {
     }
 
     async fn pushers(&self, pull: &Pull) -> Answered<Vec<Account>> {
-        let events = self.events(pull.number).await?;
+        let hidden_pages = if pull.is_fork { HIDDEN_PAGES } else { FEW_HIDDEN_PAGES };
+        let events = self.events(pull.number, hidden_pages).await?;
         let is_hidden = pull.is_fork && events.iter().any(wire::Event::hides_earlier_pushers);
         if is_hidden && !self.is_pushed_to_by_its_author_alone(pull).await? {
             return Err(self.unsupported("telling who pushed before a push by force or a change of the base"));
@@ -98,7 +101,7 @@ impl Read for Gitea {
     }
 
     async fn base_changed_at(&self, number: u64) -> Answered<Option<String>> {
-        Ok(self.events(number).await?.into_iter().filter_map(wire::Event::base_change).next_back())
+        Ok(self.events(number, HIDDEN_PAGES).await?.into_iter().filter_map(wire::Event::base_change).next_back())
     }
 
     async fn has_contributed(&self, account: &Account) -> Answered<bool> {
@@ -142,15 +145,15 @@ impl Gitea {
     /// What happened to a pull request, but for comments on lines, and mentions elsewhere that this account may not see.
     ///
     /// The server cuts pages before it takes these out, and counts nothing, so a page without an entry need not be the end: whoever adds
-    /// enough of them hides what happens next. Comments on lines are counted among the reviews. For the rest there are
-    /// [`HIDDEN_PAGES`]; and our own reviews must be among the entries, so that nothing that came before one of them is missing.
-    pub(super) async fn events(&self, number: u64) -> Answered<Vec<wire::Event>> {
+    /// enough of them hides what happens next. Comments on lines are counted among the reviews. The rest may
+    /// fill `hidden_pages` in one piece; and our own reviews must be among the entries, so that nothing that came before one of them is missing.
+    pub(super) async fn events(&self, number: u64, hidden_pages: usize) -> Answered<Vec<wire::Event>> {
         let what = format!("what happened to pull request {number}");
         // Without a token there is nothing of ours.
         let me = if self.token.is_some() { Some(self.find_identity().await?) } else { None };
         let reviews = self.shown_reviews(number).await?.items;
         let on_lines: usize = reviews.iter().map(|review| review.comments_count).sum();
-        let hides = Hides::Kinds { empty_pages: HIDDEN_PAGES + on_lines.div_ceil(PAGE) };
+        let hides = Hides::Kinds { empty_pages: hidden_pages + on_lines.div_ceil(PAGE) };
         let read = self.first_pages(&self.repo(&format!("/issues/{number}/timeline")), &what, MAX_PAGES, hides).await?;
         self.ended(&read, &what)?;
         let told: BTreeSet<i64> = read.items.iter().filter_map(wire::Event::review).collect();

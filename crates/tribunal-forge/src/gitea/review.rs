@@ -4,6 +4,7 @@
 //! and the next review of the same account takes its comments along. So a review that is not exactly what was sent is never reported
 //! as done.
 
+use super::read::HIDDEN_PAGES;
 use super::wire;
 use super::{Gitea, Hides, MAX_PAGES, PagesRead};
 use crate::http::whole::Whole;
@@ -154,7 +155,8 @@ impl Gitea {
             // Other people's drafts may be what is missing. What was submitted stands among the events as well; a draft may too, but
             // cannot be read by itself.
             Some(total) if read.items.len() < total => {
-                let submitted: Vec<i64> = self.events(number).await?.iter().filter_map(wire::Event::review).collect();
+                let submitted: Vec<i64> =
+                    self.events(number, HIDDEN_PAGES).await?.iter().filter_map(wire::Event::review).collect();
                 let mut readable = Vec::new();
                 for id in submitted.into_iter().filter(|id| !read.items.iter().any(|review| review.id == *id)) {
                     match self.http.get::<wire::Review>(&format!("{path}/{id}"), &what).await {
