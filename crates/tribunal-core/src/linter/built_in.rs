@@ -105,6 +105,8 @@ mod tests {
             ("golangci-lint", ".golangci.yml"),
             ("stylelint", "stylelint.config.mjs"),
             ("typos", "_typos.toml"),
+            ("staticcheck", "sub/.hg/hgrc"),
+            ("shellcheck", ".git/config.sh"),
         ] {
             let selection = profile(name).unwrap().selection().unwrap();
             assert!(selection.obeys(&file.into()) && !selection.looks_at(&file.into()), "{name}: {file}");

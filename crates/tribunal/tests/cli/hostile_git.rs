@@ -396,6 +396,9 @@ fn borrowed_objects_need_the_persons_word() {
     fs::write(&list, before).unwrap();
     sandbox.git_in(sandbox.root(), &["config", "--global", "--add", "tribunal.alternates", objects.to_str().unwrap()]);
     sandbox.tribunal_in(&clone, &["review", "--base", "origin/main"]).ends_with(1);
+    // git takes the quotes off and reads on behind them, so what is allowed must not be written so.
+    fs::write(&list, format!("\"x\"/{}\n", objects.to_str().unwrap())).unwrap();
+    sandbox.tribunal_in(&clone, &["review", "--base", "origin/main"]).ends_with(2).says("info/alternates");
 }
 
 /// The same where a link leads there, as `git-new-workdir` makes them: content of another repository would be reviewed and quoted.
