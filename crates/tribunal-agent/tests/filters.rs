@@ -4,7 +4,10 @@
 // The core has no clock, not even in a test, so they stand here.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod thread_time;
+
 use std::time::Duration;
+use thread_time::worked;
 use tribunal_core::feedback::log::excerpt;
 use tribunal_core::findings::plain::plain;
 use tribunal_core::publish::markdown::{fenced, inert};
@@ -74,25 +77,6 @@ const FILTERS: [Filter; 9] = [
     ("fenced", |text| fenced("", text).len()),
     ("on_terminal", |text| on_terminal(text).len() + visible_line(text).len()),
 ];
-
-/// Time that this thread worked, so that a busy machine does not matter. Told to the nanosecond: what `/proc` says of a thread that runs is
-/// as old as the last tick.
-#[cfg(unix)]
-#[allow(unsafe_code)]
-fn worked() -> Duration {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: it writes the time into the place that it is given, which is ours.
-    let told = unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
-    assert_eq!(told, 0);
-    Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap())
-}
-
-/// The time that passed.
-#[cfg(not(unix))]
-fn worked() -> Duration {
-    static BEGUN: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
-    BEGUN.get_or_init(std::time::Instant::now).elapsed()
-}
 
 fn time_of(filter: fn(&str) -> usize, text: &str) -> Duration {
     let begun = worked();

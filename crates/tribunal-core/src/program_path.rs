@@ -158,12 +158,12 @@ mod tests {
             ("/home/ana/.git", "folder"),
             ("/home/ana/.local/bin/ruff", "program"),
             ("/usr/bin/git", "program"),
-            ("/work/app/.git/worktrees/side/gitdir", "=/work/side/.git\n"),
-            ("/work/app/.git/worktrees/side/commondir", "=../..\n"),
-            ("/work/app/bin/git", "program"),
-            ("/work/app/src", "folder"),
-            ("/work/side/.git", "=gitdir: /work/app/.git/worktrees/side\n"),
-            ("/work/side/bin/git", "program"),
+            ("/code/app/.git/worktrees/side/gitdir", "=/code/side/.git\n"),
+            ("/code/app/.git/worktrees/side/commondir", "=../..\n"),
+            ("/code/app/bin/git", "program"),
+            ("/code/app/src", "folder"),
+            ("/code/side/.git", "=gitdir: /code/app/.git/worktrees/side\n"),
+            ("/code/side/bin/git", "program"),
         ];
         Tree(known.into_iter().chain(more.iter().copied()).collect())
     }
@@ -179,26 +179,26 @@ mod tests {
     #[test]
     fn a_checkout_holds_no_programs() {
         let files = tree(&[
-            ("/tools", ">/work/app/bin"),
+            ("/tools", ">/code/app/bin"),
             ("/apps", ">/work"),
-            ("/bin/git", ">/work/app/bin/git"),
-            ("/work/app/out", ">/usr/bin"),
+            ("/bin/git", ">/code/app/bin/git"),
+            ("/code/app/out", ">/usr/bin"),
         ]);
         let usual = Some(PathBuf::from("/usr/bin/git"));
         for entry in
-            ["", ".", "./bin", "bin", "../app/bin", "/work/app/bin", "/work/app", "/work/app/src/../bin", "/work/side/bin"]
+            ["", ".", "./bin", "bin", "../app/bin", "/code/app/bin", "/code/app", "/code/app/src/../bin", "/code/side/bin"]
         {
-            for here in ["/work/app", "/work/app/src", "/work/side"] {
+            for here in ["/code/app", "/code/app/src", "/code/side"] {
                 assert_eq!(git(&[entry, "/usr/bin"], here, &files), usual, "{entry} in {here}");
                 assert_eq!(path(&[entry, "/usr/bin"], here, &files).folders(), [PathBuf::from("/usr/bin")], "{entry}");
             }
         }
-        for link in ["/tools", "/apps/app/bin", "/bin", "/work/app/out"] {
-            assert_eq!(git(&[link, "/usr/bin"], "/work/side", &files), usual, "{link}");
+        for link in ["/tools", "/apps/app/bin", "/bin", "/code/app/out"] {
+            assert_eq!(git(&[link, "/usr/bin"], "/code/side", &files), usual, "{link}");
         }
         // Elsewhere it is a folder like any other.
-        assert_eq!(git(&["/work/app/bin", "/usr/bin"], "/home/ana", &files), Some("/work/app/bin/git".into()));
-        assert_eq!(git(&["/nowhere"], "/work/app", &files), None);
+        assert_eq!(git(&["/code/app/bin", "/usr/bin"], "/home/ana", &files), Some("/code/app/bin/git".into()));
+        assert_eq!(git(&["/nowhere"], "/code/app", &files), None);
     }
 
     /// The home folder in git is not the checkout of what lies in it; a superproject is that of its submodule.
@@ -206,20 +206,20 @@ mod tests {
     fn what_is_around_a_checkout() {
         let files = tree(&[
             ("/home/ana/code/x/.git", "folder"),
-            ("/work/app/.git/modules/part", "folder"),
-            ("/work/app/part/.git", "=gitdir: ../.git/modules/part\n"),
+            ("/code/app/.git/modules/part", "folder"),
+            ("/code/app/part/.git", "=gitdir: ../.git/modules/part\n"),
         ]);
         let ruff = path(&["/home/ana/.local/bin"], "/home/ana/code/x", &files).find(&["ruff".into()], &files);
         assert_eq!(ruff, Some("/home/ana/.local/bin/ruff".into()));
         assert_eq!(path(&["/home/ana/.local/bin"], "/home/ana/code", &files).folders(), [] as [PathBuf; 0]);
-        assert_eq!(git(&["/work/app/bin"], "/work/app/part", &files), None);
+        assert_eq!(git(&["/code/app/bin"], "/code/app/part", &files), None);
     }
 
     #[test]
     fn a_name_with_a_folder_is_not_searched_for() {
         for name in ["./git", "bin/git", "/usr/bin/git", "..", "", "git/"] {
             assert!(!is_plain(name), "{name}");
-            assert_eq!(path(&["/usr/bin"], "/work/app", &tree(&[])).find(&[name.into()], &tree(&[])), None);
+            assert_eq!(path(&["/usr/bin"], "/code/app", &tree(&[])).find(&[name.into()], &tree(&[])), None);
         }
         assert!(is_plain("git"));
     }

@@ -85,7 +85,7 @@ fn stands_for_ascii(letter: char) -> bool {
         // Raised and lowered letters.
         | '\u{2b0}'..='\u{2b8}' | '\u{2e1}'..='\u{2e3}' | '\u{1d2c}'..='\u{1d65}' | '\u{1d9c}' | '\u{1da0}' | '\u{1dbb}'
         | '\u{2071}' | '\u{207f}' | '\u{2090}'..='\u{209c}' | '\u{2c7c}'..='\u{2c7d}' | '\u{a7f2}'..='\u{a7f4}' | '\u{107a5}'
-        // Those of the letterlike symbols that are no letters of another script, and Roman numerals.
+        // Letterlike symbols that are not letters of another script, and Roman numerals.
         | '\u{2102}' | '\u{210a}'..='\u{210e}' | '\u{2110}'..='\u{2113}' | '\u{2115}' | '\u{2119}'..='\u{211d}' | '\u{2124}'
         | '\u{2128}' | '\u{212a}' | '\u{212c}'..='\u{212d}' | '\u{212f}'..='\u{2131}' | '\u{2133}'..='\u{2134}' | '\u{2139}'
         | '\u{2145}'..='\u{2149}' | '\u{2160}'..='\u{217f}'
@@ -95,7 +95,7 @@ fn stands_for_ascii(letter: char) -> bool {
         | '\u{1d400}'..='\u{1d6a3}' | '\u{1d7ce}'..='\u{1d7ff}' | '\u{1fbf0}'..='\u{1fbf9}')
 }
 
-/// Whether an escape in a text stands for what could be part of a name in plain letters.
+/// Whether an escape in a string means a letter, a digit or an underscore of ASCII, which needs no escape.
 fn is_escaped_letter(escape: &str) -> bool {
     let code = escape.trim_start_matches(['\\', 'u', 'x', '{']).trim_end_matches('}');
     let is_code = escape.starts_with("\\u") || escape.starts_with("\\x");
@@ -120,7 +120,7 @@ const CSHARP_WORDS: &str = "abstract add alias allows and args as ascending asyn
     string struct switch this throw true try typeof uint ulong unchecked unmanaged unsafe ushort using value var virtual void volatile \
     when where while with yield";
 
-/// An `@` before a name is no part of it.
+/// Whether a name has an `@` before it although it is not a keyword. C# reads it as the same name without the `@`.
 fn is_marked_for_nothing(node: Node<'_>, own: &str) -> bool {
     let Some(name) = own.strip_prefix('@') else { return false };
     // `new { @id = 1 }`: attributes of HTML are often all written so.
@@ -173,7 +173,7 @@ fn has_joined_lines(text: &str, tree: &Tree, added: &AddedLines) -> bool {
     false
 }
 
-/// Stands for a backslash.
+/// C reads this as a backslash.
 const TRIGRAPH: &str = "??/";
 
 /// A line that is joined with the next one, without what joins them. Compilers look past blanks at its end.

@@ -220,7 +220,7 @@ fn parse(text: &str, subject: &Subject<'_>) -> Result<StrDoc<Grammar>, NotReview
     Ok(StrDoc { src: text.to_owned(), lang: subject.grammar, tree })
 }
 
-/// Is some node nested deeper than anybody writes? The depth is counted here: the cursor would count it anew for each node.
+/// Is a node nested deeper than people write code? The depth is counted here: the cursor would count it anew for each node.
 fn is_too_deep(document: &StrDoc<Grammar>) -> bool {
     let mut cursor = document.tree.walk();
     let mut depth = 0;

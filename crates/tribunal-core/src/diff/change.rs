@@ -136,8 +136,8 @@ impl ChangedFile {
         self.hunks = vec![all_added(text)];
     }
 
-    /// Makes a link of what a diff shows as text, because it names no mode that stays. A link that only moved shows no target, and has another
-    /// one where it lies now: it is read anew.
+    /// Treats the file as a symbolic link. A diff names the mode only where it changes, so an edited or moved link looks like a text file.
+    /// The diff of a moved link has no target either, and from its new folder the target is another one: it counts as added.
     pub fn take_for_link(&mut self) {
         self.content = FileContent::Symlink;
         if let Some(target) = self.new_text.take().filter(|_| self.hunks.is_empty()) {

@@ -116,9 +116,9 @@ fn is_encoded(line: &str) -> bool {
     encodings.any(|encoding| !["utf-8", "utf8"].contains(&encoding.to_ascii_lowercase().as_str()))
 }
 
-/// The words of a line that is no comment.
+/// The words of a line; a comment has none. Only a `#` at the beginning makes a comment: `"a #b.py"` is a pattern.
 fn words(line: &str) -> impl Iterator<Item = &str> {
-    line.split_whitespace().take_while(|word| !word.starts_with('#'))
+    Some(line.trim_start()).filter(|line| !line.starts_with('#')).unwrap_or_default().split_whitespace()
 }
 
 #[cfg(test)]
@@ -140,6 +140,7 @@ mod tests {
         for lines in [
             "+*.py text working-tree-encoding=UTF-7\n",
             "+\"a b.py\" working-tree-encoding=UTF-16LE-BOM\n",
+            "+\"a #b.py\" working-tree-encoding=UTF-7\n",
             "-*.py working-tree-encoding=UTF-8\n+*.py working-tree-encoding=SJIS\n",
             "-a.py -working-tree-encoding\n *.sh text\n",
         ] {

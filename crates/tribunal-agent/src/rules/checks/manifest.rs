@@ -1,4 +1,4 @@
-//! Where a line stands in a manifest: the section of a TOML file that holds it.
+//! The section of a TOML manifest that each line is in.
 
 use super::pattern::Pattern;
 use tribunal_core::diff::change::{ChangedFile, DiffLine};

@@ -1,7 +1,7 @@
 //! The values of a `package.json` with the place that each stands at: whatever tool reads it goes by its values, and not by its lines.
 //!
 //! It is read from token to token, so that each value keeps its line, and so that a hunk can be read, too. Nothing that npm takes ends
-//! the reading, be it nested deeply or written with escapes that are no text.
+//! the reading: neither deep nesting nor an escape that means no character.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;

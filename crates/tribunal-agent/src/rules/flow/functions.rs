@@ -54,7 +54,7 @@ impl<'a> Evaluator<'a> {
         self.code.without_comments(outer.start_byte()..body.start_byte())
     }
 
-    /// A parameter of a local function stands for whatever it will be given.
+    /// The value of a parameter of a local function is not known yet: it is marked with its position.
     fn symbol(&self, parameter: Node<'a>, position: usize) -> Value {
         if self.is_safe_parameter(parameter) {
             return Value::clean();

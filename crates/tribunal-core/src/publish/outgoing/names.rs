@@ -36,7 +36,7 @@ mod tests {
             prop_assert_eq!(secrets_of(&name, &value, |_| false), vec![value.as_str()]);
             let text = format!("x {value} y");
             prop_assert!(KnownSecrets::new([value.as_str()]).is_in(&text));
-            // What looks like a path or a word, or repeats a few letters, is no key in code.
+            // In code, a path, a placeholder word or a few repeated letters are not masked.
             prop_assume!(entropy(&value) >= KEY_ENTROPY);
             prop_assume!(!value.starts_with('/') && !["your", "xxxx"].iter().any(|word| value.to_lowercase().contains(word)));
             for name in [name.clone(), name.to_lowercase()] {

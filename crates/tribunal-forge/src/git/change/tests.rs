@@ -4,12 +4,12 @@ use super::*;
 use crate::port::GitSource;
 use tribunal_core::plan::files::{Disposition, FileRules, NotReviewed};
 
-struct Made {
+struct TestRepository {
     repository: Repository,
     _folder: tempfile::TempDir,
 }
 
-impl Made {
+impl TestRepository {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let source = GitSource {
@@ -56,7 +56,7 @@ impl Made {
 /// Ten entries of a tree may lead to one subtree, and theirs again: a few hundred bytes are a hundred million files.
 #[test]
 fn a_bomb_of_trees_is_not_compared() {
-    let made = Made::new();
+    let made = TestRepository::new();
     let (base, head) = (made.tree(&[]), made.bomb(8));
     let refused = |result: Result<(), GitError>| matches!(result, Err(GitError::TooManyFiles { limit: 1_000_000 }));
     assert!(refused(made.read(&base, &head, 50_000).map(drop)));
@@ -69,7 +69,7 @@ fn a_bomb_of_trees_is_not_compared() {
 /// The first files are read, and the others are one file that was not.
 #[test]
 fn files_beyond_the_limit_are_named_as_one() {
-    let made = Made::new();
+    let made = TestRepository::new();
     let (base, head) = (made.tree(&[]), made.bomb(3));
     let read = made.read(&base, &head, 30).unwrap();
     assert_eq!((read.change.files.len(), read.files.len()), (30, 31));
@@ -83,7 +83,7 @@ fn files_beyond_the_limit_are_named_as_one() {
 /// A new archive in Git LFS is a few lines of text, which are not what runs.
 #[test]
 fn a_pointer_is_named_as_not_read() {
-    let made = Made::new();
+    let made = TestRepository::new();
     let pointer = |digit: &str| {
         made.blob(&format!("version https://git-lfs.github.com/spec/v1\noid sha256:{}\nsize 12345\n", digit.repeat(64)))
     };

@@ -1,12 +1,16 @@
 //! Issue 16, point 19: the rules take time in proportion to the change, and stop when their time is over. Point 18: what they could
 //! not look at is said.
 
+#[path = "../../../../tests/thread_time/mod.rs"]
+mod thread_time;
+
 use super::*;
 use crate::rules::examples::added;
 use crate::rules::load::built_in;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 use std::time::Duration;
+use thread_time::worked;
 use tribunal_core::diff::parse::parse_diff;
 use tribunal_core::findings::admit::{Gate, admit};
 use tribunal_core::findings::report::Report;
@@ -147,25 +151,6 @@ fn shapes(n: usize) -> Vec<(&'static str, Change)> {
     ]
 }
 
-/// Time that this thread worked, so that a busy machine does not matter. Told to the nanosecond: what `/proc` says of a thread that runs is
-/// as old as the last tick.
-#[cfg(unix)]
-#[allow(unsafe_code)]
-fn worked() -> Duration {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: it writes the time into the place that it is given, which is ours.
-    let told = unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
-    assert_eq!(told, 0);
-    Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap())
-}
-
-/// The time that passed.
-#[cfg(not(unix))]
-fn worked() -> Duration {
-    static BEGUN: OnceLock<std::time::Instant> = OnceLock::new();
-    BEGUN.get_or_init(std::time::Instant::now).elapsed()
-}
-
 fn time_of(change: &Change, role: &Role) -> Duration {
     let begun = worked();
     let found = scan(rules(), change, |_| true).unwrap();
@@ -227,7 +212,7 @@ fn a_file_whose_time_is_over_is_not_reviewed() {
     assert_eq!(cut(&change, TimeLimits::default()), []);
 }
 
-/// A manifest of `count` lines that each ask a rule about their place, of which every 64th stands there already.
+/// A manifest of `count` lines, for each of which a rule looks at the lines around it. Every 64th line is unchanged.
 fn mixed(count: usize) -> Change {
     let mut text = "kind: Deployment\n".to_owned();
     text.push_str(&"    privileged: true\n".repeat(count - 1));
